@@ -1,1 +1,1 @@
-"""Why a score is what it is: diagnostics, audits of question sets, published tables."""
+"""Explain scores: diagnostics, audits of question sets, published tables."""

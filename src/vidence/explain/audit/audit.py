@@ -1,4 +1,4 @@
-"""Every check of a set of questions that needs no model: item by item, and item against item."""
+"""All checks of a question set that need no model: per question, and between questions."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,9 +27,9 @@ _LISTED = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Twins:
-    """What is asked more than once. `reasons` are by item id; groups hold item ids, two or more each.
+    """Repeated questions. `reasons` are by item id; groups have two or more item ids.
 
-    `groups` agree, exactly or nearly, in question and choices, whatever their media.
+    `groups` share question and choices, exactly or nearly, whatever their media.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -38,7 +38,7 @@ class Twins:
 
 @dataclass(frozen=True, kw_only=True)
 class _QuestionWords:
-    """One question as far as it can be asked twice: its position and its right answer."""
+    """A question for finding repeats: its position and its right answer."""
 
     position: int
     item: Item
@@ -46,7 +46,7 @@ class _QuestionWords:
 
 
 def find_twins(items: Sequence[Item]) -> Twins:
-    """Find what is asked twice; the choices may stand in any order."""
+    """Find repeated questions, ignoring the order of choices."""
     by_text: dict[str, list[_QuestionWords]] = defaultdict(list)
     for i, item in enumerate(items):
         text = "\n".join([normal_form(item.question), *sorted(exact_form(c) for c in item.choices)])
@@ -86,7 +86,7 @@ _TWINS: Mapping[tuple[bool, bool, bool], tuple[str, Severity, str]] = {
 
 
 def _reasons(words: _QuestionWords, others: Iterable[_QuestionWords], *, exact: bool) -> tuple[Reason, ...]:
-    """What the other questions with these words, or nearly these, say of one."""
+    """Return reasons about the other questions with equal or nearly equal texts."""
     values: dict[tuple[bool, bool, bool], list[_QuestionWords]] = defaultdict(list)
     for other in others:
         if other is not words:
@@ -110,10 +110,9 @@ _STANDS_OUT = frozenset({"odd-length", "odd-kind"})
 
 @dataclass(frozen=True, kw_only=True)
 class ItemAudit:
-    """What was found without a model.
+    """Findings that need no model.
 
-    `reasons` are by item id; `problems` are lines that hold no usable question, `notes` what the loader
-    has to say.
+    `reasons` are by item id; `problems` are lines without a usable question, `notes` come from the loader.
     """
 
     items: tuple[Item, ...]
@@ -124,11 +123,11 @@ class ItemAudit:
 
     @property
     def n_videos(self) -> int:
-        """How many videos the questions are about."""
+        """Return the number of videos."""
         return len({item.video_id for item in self.items})
 
     def suspects(self) -> tuple[Suspect, ...]:
-        """Every question with something against it: doubtful keys, unusable lines, then as in the data."""
+        """Return all suspects: doubtful keys, unusable lines, then in the order of the data."""
         lines = (suspect(place, "", [severe("unusable", what)]) for place, what in map(_apart, self.problems))
         items = (
             suspect(item.item_id, item.video_id, self.reasons[item.item_id])
@@ -146,14 +145,14 @@ def audit_items(
     missing: frozenset[str] = frozenset(),
     doubtful: Mapping[str, str] | None = None,
 ) -> ItemAudit:
-    """Check every question by itself and against the others.
+    """Check every question alone and against the others.
 
     Args:
         items: the questions as their benchmark loads them.
-        problems: the lines that it left out.
-        notes: what else it said.
-        missing: ids of items whose media are not there.
-        doubtful: why keys are doubtful by the replies of runs, by the id of the item.
+        problems: the lines that were left out.
+        notes: the loader's notes.
+        missing: ids of items with missing media.
+        doubtful: why keys are doubtful by the replies of runs, by item id.
 
     Raises:
         UsageError: no questions.
@@ -203,7 +202,7 @@ def _media_reasons(item: Item) -> Iterator[Reason]:
 
 
 def _apart(problem: str) -> tuple[str, str]:
-    """The ``file:line`` of a problem, and what is wrong there."""
+    """Split a problem into its ``file:line`` and its description."""
     file, _, rest = problem.partition(":")
     line, _, what = rest.partition(":")
     return (f"{file}:{line}", what.strip()) if what else (problem, problem)

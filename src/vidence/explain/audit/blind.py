@@ -1,8 +1,8 @@
-"""Readers of texts who have seen no video: what each of their rules gets, and whether that is more than luck.
+"""Text-only readers: the score of each of their rules, and whether it is more than chance.
 
-A `Board` is a number of texts of which some are right: the choices of a question, or descriptions of which
-some are false. A rule says which text it takes, from the texts alone or from the boards of other sources; the
-right ones are drawn anew many times, and the best rule of the set is held against the best rule of each draw.
+A `Board` is a set of texts of which some are right: the choices of a question, or descriptions of which some
+are false. A rule chooses a text, from the texts alone or with the boards of other sources; the right ones are
+drawn at random many times, and the set's best rule is compared with the best rule of each draw.
 """
 
 import math
@@ -44,7 +44,7 @@ LEAST_SOURCES: Final = 4  # with fewer an interval by source hides nearly every 
 
 @dataclass(frozen=True, kw_only=True)
 class Board:
-    """Texts of which some are right. `about` is what all of them answer, `cluster` names the source."""
+    """Texts of which some are right. `about` is the question they answer, `cluster` names the source."""
 
     texts: tuple[str, ...]
     right: frozenset[int]
@@ -61,16 +61,16 @@ class Board:
 
     @property
     def chance(self) -> float:
-        """How often a drawn text is right."""
+        """Return the probability that a random text is right."""
         return len(self.right) / len(self.texts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlindScore:
-    """What one rule gets on the `n` boards of which it says something.
+    """A rule's score on the `n` boards that it applies to.
 
-    `p_value` is adjusted for all rules of the same test: the share of draws of the right texts in which some
-    rule stands out as far. `margin` is over guessing.
+    `p_value` is adjusted for all rules of the test: the share of draws of the right texts in which some rule
+    stands out as much. `margin` is over guessing.
     """
 
     key: str
@@ -84,7 +84,7 @@ class BlindScore:
 
 @dataclass(frozen=True, kw_only=True)
 class BlindTest:
-    """What rules get on boards, the best first. `n_needed` boards at least can tell a leak from luck."""
+    """Scores of rules on boards, the best first. `n_needed` boards suffice to tell a leak from chance."""
 
     n: int
     n_clusters: int
@@ -96,7 +96,7 @@ class BlindTest:
 
 
 def board_of(item: Item) -> Board | None:
-    """The choices of a question; None where there are fewer than two."""
+    """Return a question's choices as a board; None if there are fewer than two."""
     if item.answer_kind != "choice" or len(item.choices) < 2:
         return None
     right = frozenset({letter_index(item.answer)})
@@ -107,7 +107,7 @@ _NUMBERED: Final = re.compile(r"^(\d+)\. +(.*\S)\s*$", re.MULTILINE)
 
 
 def statements_of(question: str, false: Sequence[int], *, cluster: str) -> Board | None:
-    r"""The numbered lines of a question, the `false` ones (from 1) as what is to be found; None without both.
+    r"""Return a question's numbered lines as a board, to find the `false` ones (from 1); None without both.
 
     >>> statements_of("Two shots:\n1. A dog.\n2. A cat.\nWhich?", [2], cluster="film").right
     frozenset({1})
@@ -121,7 +121,7 @@ def statements_of(question: str, false: Sequence[int], *, cluster: str) -> Board
 
 @dataclass(frozen=True, kw_only=True)
 class _Table:
-    """Boards side by side: padded to one width, `is_there` where a board has a text."""
+    """Boards padded to one width; `is_there` marks existing texts."""
 
     boards: tuple[Board, ...]
     is_there: NDArray[np.bool_]
@@ -149,13 +149,13 @@ class _Table:
         return values
 
     def drawn(self, rng: np.random.Generator) -> NDArray[np.bool_]:
-        """As many right texts on each board, drawn evenly."""
+        """Draw as many right texts per board as it has, uniformly."""
         keys = np.where(self.is_there, rng.random(self.is_there.shape), np.inf)
         ranks = keys.argsort(axis=1).argsort(axis=1)
         return np.asarray(ranks < self.n_right[:, None])
 
     def best(self, scores: NDArray[np.float64]) -> Weights:
-        """The text with the highest score of each board; several share, and where all are equal none is."""
+        """Return each board's highest-scoring text; ties share, and none is chosen if all are equal."""
         scores = np.where(self.is_there & ~np.isnan(scores), scores, -np.inf)
         top = scores.max(axis=1, keepdims=True)
         is_top = self.is_there & (scores >= top - 1e-12) & np.isfinite(top)
@@ -164,7 +164,7 @@ class _Table:
         return weights
 
     def filled(self, of_board: Callable[[Board], Sequence[float]]) -> NDArray[np.float64]:
-        """A score for every text, NaN elsewhere."""
+        """Return a score per text, NaN elsewhere."""
         scores = np.full(self.is_there.shape, np.nan)
         for row, board in enumerate(self.boards):
             scores[row, : len(board.texts)] = of_board(board)
@@ -189,13 +189,13 @@ def _picked(pick: Callable[[Sequence[str]], int | None]) -> Picker:
 
 
 def _sequence(text: str) -> list[str]:
-    """The words of a text, and those that stand side by side."""
+    """Return a text's words and adjacent word pairs."""
     words = normal_form(text).split()
     return [*words, *(" ".join(pair) for pair in pairwise(words))]
 
 
 def _likeness(board: Board) -> list[float]:
-    """How much each text has in common with the others of its board (Jaccard)."""
+    """Return each text's similarity to the others of its board (Jaccard)."""
     parts = [frozenset(_sequence(text)) for text in board.texts]
     return [
         sum(len(part & other) / max(1, len(part | other)) for j, other in enumerate(parts) if j != i)
@@ -204,17 +204,17 @@ def _likeness(board: Board) -> list[float]:
 
 
 def _overlap(board: Board) -> list[float]:
-    """The share of words of each text that the question has, too."""
+    """Return the share of each text's words that occur in the question."""
     asked = set(normal_form(board.about).split())
     words = [set(normal_form(text).split()) for text in board.texts]
     return [len(some & asked) / len(some) if some else 0.0 for some in words]
 
 
 def _surprise(table: _Table) -> NDArray[np.float64]:
-    """How unusual the words of each text are by the texts of other sources, in bits a word.
+    """Return how unusual each text's words are given the texts of other sources, in bits per word.
 
-    A word and the pair that it makes with the one before it are counted in the texts of all other sources,
-    right and wrong ones alike, each text once a source.
+    Words and pairs with the preceding word are counted in all other sources' texts, right and wrong alike,
+    once per source.
     """
     texts = {(g, t) for g, b in zip(table.cluster.tolist(), table.boards, strict=True) for t in b.texts}
     total: Counter[str] = Counter()
@@ -255,11 +255,12 @@ _FIXED: Final[tuple[tuple[str, str, Picker], ...]] = (
 
 @dataclass(frozen=True, kw_only=True)
 class _Learner:
-    """A rule that takes what was right in other sources: by the features that texts have.
+    """A rule that learns from the right texts of other sources, by features of texts.
 
-    The features of all texts lie one behind the other; `row`, `column` say whose each is, `feature` which,
-    `pair` numbers features within clusters. The key does not change the share of right texts (`chance`), nor
-    how often other sources show the feature (`shown`), nor its log odds there by chance alone (`usual`).
+    The features of all texts are concatenated; `row` and `column` locate the text, `feature` identifies the
+    feature, `pair` numbers features within clusters. Independent of the key are the share of right texts
+    (`chance`), how often other sources show the feature (`shown`), and its log odds there by chance alone
+    (`usual`).
     """
 
     table: _Table
@@ -273,7 +274,7 @@ class _Learner:
 
     @classmethod
     def of(cls, table: _Table, features: Callable[[Board], Sequence[Sequence[str]]]) -> "_Learner | None":
-        """None where no text has a feature."""
+        """Return None if no text has a feature."""
         numbers: dict[str, int] = {}
         entries: list[tuple[int, int, int]] = []
         for row, board in enumerate(table.boards):
@@ -301,7 +302,7 @@ class _Learner:
         )
 
     def weights(self, right: NDArray[np.bool_]) -> Weights:
-        """What it takes where these texts are right: by log odds of features in other sources."""
+        """Return what it chooses given these right texts, by log odds of features in other sources."""
         won = _elsewhere(right[self.row, self.column].astype(np.float64), self.feature, self.pair)
         rate = (won + 2 * self.chance) / (self.shown + 2)
         gain = np.log(rate / (1 - rate)) - self.usual
@@ -313,13 +314,13 @@ class _Learner:
 def _elsewhere(
     values: NDArray[np.float64], feature: NDArray[np.int64], pair: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """For each text and feature of it the sum of a value over the texts of other sources that have it."""
+    """Return, for each text and feature, the sum of a value over other sources' texts with that feature."""
     sums = np.bincount(feature, values)[feature] - np.bincount(pair, values)[pair]
     return sums.astype(np.float64)
 
 
 def _ranks(sizes: Sequence[float]) -> list[list[str]]:
-    """The rank of each size, from the smallest; none where several have it."""
+    """Return the rank of each size, from the smallest; none for ties."""
     ordered = sorted(sizes)
     return [[f"{ordered.index(siz)} of {len(sizes)}"] if ordered.count(siz) == 1 else [] for siz in sizes]
 
@@ -347,7 +348,7 @@ TITLES: Final = {key: title for key, title, _ in (*_FIXED, *_LEARNED)}
 
 
 class _Rules:
-    """Every rule on the same boards."""
+    """All rules on the same boards."""
 
     def __init__(self, table: _Table) -> None:
         self._table = table
@@ -357,13 +358,13 @@ class _Rules:
         self.names = [(key, title) for key, title, _ in (*self._fixed, *self._learned)]
 
     def weights(self, right: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """What every rule takes, shape (rules, boards, texts)."""
+        """Return what every rule chooses, shape (rules, boards, texts)."""
         return np.array(
             [w for *_, w in self._fixed] + [learner.weights(right) for *_, learner in self._learned]
         )
 
     def z(self, weights: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """How many standard deviations of luck each rule is above guessing; -inf where it says nothing."""
+        """Return each rule's distance above guessing in standard deviations; -inf if it does not apply."""
         n, k = self._table.n_texts, self._table.n_right
         chance, both = k / n, k * (k - 1) / (n * (n - 1))
         speaks = weights.sum(axis=2)
@@ -376,26 +377,26 @@ class _Rules:
 def blind_test(
     boards: Sequence[Board], *, rng: np.random.Generator, level: float = 0.95, n_draws: int = 1999
 ) -> BlindTest:
-    """Hold every rule against guessing, and the best of them against the best of drawn keys.
+    """Test every rule against guessing, and the best one against the best of random keys.
 
-    In each draw as many texts of every board are right, all alike; rules that learn do so anew. The p-value
-    of a rule is the share of draws in which the furthest of all rules is as far above guessing, in standard
-    deviations, as this one: ``(1 + #{draws}) / (1 + n)``. Draws end early where they are as good as the set
-    often enough. As questions about one source are right or wrong together, a rule counts as above guessing
-    only where the interval of its margin by source lies above 0, too.
+    Each draw chooses as many right texts per board, uniformly, and retrains learning rules. A rule's p-value
+    is the share of draws in which the best rule is as far above guessing, in standard deviations, as this
+    one: ``(1 + #{draws}) / (1 + n)``. Draws end early once enough of them are as good as the set. Because
+    questions about one source are correlated, a rule counts as above guessing only if its margin's interval,
+    clustered by source, is also above 0.
 
     Args:
         boards: choices of questions, or statements.
-        rng: for the draws.
+        rng: source of the draws.
         level: coverage of the intervals.
-        n_draws: at most.
+        n_draws: maximum number of draws.
 
     Raises:
         UsageError: no boards.
 
     Source: Westfall & Young, Resampling-Based Multiple Testing (1993), chapter 2 (single-step maxT);
         Besag & Clifford, Sequential Monte Carlo p-values, Biometrika 78 (1991).
-    Departs: draws are looked at in batches.
+    Departs: draws are evaluated in batches.
     """
     if not boards:
         raise UsageError("no boards; expected questions with choices")
@@ -427,7 +428,7 @@ def blind_test(
 
 
 def gains_of(boards: Sequence[Board], key: str) -> NDArray[np.float64]:
-    """What a rule gets on each board beyond guessing, in shares of a board; 0 where it is silent."""
+    """Return a rule's margin over guessing on each board; 0 if it does not apply."""
     table = _Table.of(boards)
     rules, right = _Rules(table), table.right
     weights = rules.weights(right)[[name for name, _ in rules.names].index(key)]
@@ -460,7 +461,7 @@ def _score(
 
 
 def n_needed(chance: float, *, alpha: float) -> int:
-    """The fewest boards on which a rule clearly above guessing (`TELLING`) is found in four of five sets.
+    """Return the fewest boards for 80 % power against a rule clearly above guessing (`TELLING`).
 
     >>> n_needed(0.2, alpha=0.005), n_needed(0.5, alpha=0.005)
     (15, 39)

@@ -1,6 +1,6 @@
-"""Checks of one question by its texts: what gives the answer away, and choices that break the question.
+"""Checks of a question's texts: clues to the answer, and choices that break the question.
 
-Each check takes a question and yields what speaks against it; `text_reasons` runs all of them.
+Each check yields objections to a question; `text_reasons` runs all checks.
 """
 
 import math
@@ -30,62 +30,62 @@ _BELOW = r"(?:or less|or fewer|or below|and below|or lower)"
 
 
 class Span(NamedTuple):
-    """Numbers from `low` to `high`, both counted in: of an open end it is the next number within."""
+    """Numbers from `low` to `high`, inclusive; an open end is the adjacent number inside."""
 
     low: float
     high: float
 
     @property
     def is_point(self) -> bool:
-        """A single number."""
+        """Whether it is a single number."""
         return self.low == self.high
 
     def covers(self, other: "Span") -> bool:
-        """Every number of the other is in this one."""
+        """Whether it contains the other span."""
         return self.low <= other.low and other.high <= self.high
 
     def meets(self, other: "Span") -> bool:
-        """They have a number in common."""
+        """Whether the spans have a number in common."""
         return max(self.low, other.low) <= min(self.high, other.high)
 
     def touches(self, other: "Span") -> bool:
-        """They have one number in common, and that is an end of both."""
+        """Whether the spans share exactly one number, an end of both."""
         is_apart = not (self.is_point or other.is_point)
         return is_apart and max(self.low, other.low) == min(self.high, other.high)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Allowed:
-    """The numbers that make a choice true, and the words around them (the unit; empty for none)."""
+    """The numbers for which a choice is true, and the unit around them (empty for none)."""
 
     spans: tuple[Span, ...]
     unit: str
 
     @property
     def is_point(self) -> bool:
-        """It names one number."""
+        """Whether it is a single number."""
         return len(self.spans) == 1 and self.spans[0].is_point
 
     def is_like(self, other: "Allowed") -> bool:
-        """The units agree, or one has none."""
+        """Whether the units agree, or one is missing."""
         return not (self.unit and other.unit) or self.unit == other.unit
 
     def covers(self, other: "Allowed") -> bool:
-        """Whatever makes the other true makes this one true."""
+        """Whether this is true whenever the other is."""
         return all(any(ours.covers(theirs) for ours in self.spans) for theirs in other.spans)
 
     def meets(self, other: "Allowed") -> bool:
-        """Something makes both true."""
+        """Whether both can be true."""
         return any(ours.meets(theirs) for ours in self.spans for theirs in other.spans)
 
     def touches(self, other: "Allowed") -> bool:
-        """They have no more than ends in common."""
+        """Whether they share no more than ends."""
         met = [(a, b) for a in self.spans for b in other.spans if a.meets(b)]
         return bool(met) and all(a.touches(b) for a, b in met)
 
 
 def _value(text: str) -> float:
-    """A number, or a clock time in seconds."""
+    """Return a number, or a clock time in seconds."""
     parts = text.replace(",", "").split(":")
     return sum(float(part) * 60.0**i for i, part in enumerate(reversed(parts)))
 
@@ -115,7 +115,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[..., tuple[tuple[float, float], ..
 
 
 def allowed(choice: str) -> Allowed | None:
-    """The numbers that a choice allows; None where it is no number, range or bound.
+    """Return the numbers that a choice allows; None if it is not a number, range or bound.
 
     >>> allowed("3 to 8 people").spans[0].high
     8.0
@@ -141,7 +141,7 @@ def allowed(choice: str) -> Allowed | None:
 
 
 def all_allowed(choices: Sequence[str]) -> list[Allowed | None]:
-    """What each choice allows. Where one reads "3-2", such pairs are scores and no ranges.
+    """Return what each choice allows. If one is "3-2", such pairs are scores rather than ranges.
 
     >>> [one is None for one in all_allowed(["3-2", "1-2", "4"])]
     [True, True, False]
@@ -197,13 +197,13 @@ _GREEK_ALIKE = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο")  # noqa: RUF001 - the
 
 
 def text_reasons(item: Item) -> Iterator[Reason]:
-    """Everything that speaks against the texts of a question."""
+    """Yield all objections to a question's texts."""
     for check in (*_OF_ALL, *(_OF_CHOICES if item.choices else ())):
         yield from check(item)
 
 
 def exact_form(choice: str) -> str:
-    """A choice without what never matters: blanks, quotes and dots at its ends.
+    """Return a choice without insignificant blanks, quotes and full stops.
 
     >>> exact_form(' "Two  cats." ')
     'Two cats'
@@ -283,7 +283,7 @@ def _written(where: str, text: str) -> Iterator[Reason]:
 
 
 def _is_mixed(word: str) -> bool:
-    """Latin letters beside Cyrillic ones, or beside Greek ones that look like Latin."""
+    """Whether a word mixes Latin letters with Cyrillic, or with Greek lookalikes."""
     if word.isascii():
         return False
     names = scripts(word)
@@ -294,7 +294,7 @@ def _is_mixed(word: str) -> bool:
 
 
 def _pairs(item: Item) -> Iterator[Reason]:
-    """Pairs of choices that are the same, overlap, or hold each other's words; one reason for each pair."""
+    """Yield a reason per pair of choices that are equal, overlap, or contain each other."""
     right, letters = letter_index(item.answer), item.letters
     numbers = all_allowed(item.choices)
     for first, second in combinations(range(len(item.choices)), 2):
@@ -319,7 +319,7 @@ def _pairs(item: Item) -> Iterator[Reason]:
 
 
 def _loose_form(choice: str) -> str:
-    """Without articles, and without case where there are words."""
+    """Remove articles, and case unless the choice has no words."""
     text = exact_form(choice)
     if sum(c.isalpha() for c in text) < _LEAST_CASED:
         return text
@@ -327,7 +327,7 @@ def _loose_form(choice: str) -> str:
 
 
 def _alternatives(choice: str) -> frozenset[str]:
-    """The parts of "red or blue", of other choices the whole."""
+    """Return the parts of "red or blue"; for other choices the whole."""
     text = _loose_form(choice).removeprefix("either ")
     if re.search(r"\b(?:neither|not|no)\b", text):
         return frozenset({text})
@@ -390,7 +390,7 @@ def _about_others(item: Item) -> Iterator[Reason]:
 
 
 def _odd_kind(item: Item) -> Iterator[Reason]:
-    """One choice is of another kind than all others; it matters where it is right."""
+    """Yield a reason if one choice differs in kind from all others; serious if it is right."""
     if len(item.choices) < 3:
         return
     numbers = all_allowed(item.choices)

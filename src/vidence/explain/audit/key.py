@@ -1,4 +1,4 @@
-"""What the key of a set gives away: the balance of letters, blind rules, the forms of question."""
+"""What a set's answer key gives away: letter balance, blind rules, question structures."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -34,9 +34,9 @@ _SAME_DRAWS: Final = 1999
 
 @dataclass(frozen=True, kw_only=True)
 class SameAnswer:
-    """The answer that is right most often beyond what is expected of it, where right ones are drawn evenly.
+    """The answer that is right more often than expected, compared with random keys.
 
-    `p_value` is that of the answer that stands out furthest of all in drawn keys.
+    `p_value` is that of the most extreme answer in random keys.
     """
 
     text: str
@@ -47,10 +47,10 @@ class SameAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class StructureFinding:
-    """What one structure gives away. `tests` are by what is judged, its choices or its listed statements.
+    """What one structure gives away. `tests` are by what is judged: choices or listed statements.
 
-    `worst` is the rule that decides: the one above guessing, or else the best; None where no rule says
-    anything. `p_value` is adjusted for rules, kinds of boards and structures.
+    `worst` is the deciding rule: one above guessing, or else the best; None if no rule applies. `p_value` is
+    adjusted for rules, kinds of boards and structures.
     """
 
     name: str
@@ -64,16 +64,16 @@ class StructureFinding:
 
     @property
     def n_clusters(self) -> int:
-        """How many sources its questions are about."""
+        """Return the number of sources."""
         return self.tests[CHOICES].n_clusters
 
     @property
     def n_needed(self) -> int:
-        """How many questions can tell a leak from luck."""
+        """Return how many questions suffice to tell a leak from chance."""
         return self.tests[CHOICES].n_needed
 
     def says(self) -> str:
-        """The finding as a sentence."""
+        """Return the finding as a sentence."""
         if self.worst is None:
             return f"no rule says anything of its {self.n} questions"
         score = self.worst
@@ -89,10 +89,10 @@ class StructureFinding:
 
 
 def structures_of(items: Sequence[Item]) -> dict[str, list[Item]]:
-    """Questions with choices by their structure, that is by tags.
+    """Group questions with choices by structure, from their tags.
 
-    The tags are ``task`` and ``structure``, or the first of ``task``, ``category``, ``type`` that most have.
-    Where most questions have none of them, the whole set is one structure, called ``all``.
+    The tags are ``task`` and ``structure``, or the first of ``task``, ``category``, ``type`` that most
+    questions have. If most have none of them, the whole set is one structure, ``all``.
     """
     some = [item for item in items if board_of(item) is not None]
     tag = next((tag for tag in _TAGS if sum(tag in entry.tags for entry in some) * 2 > len(some)), "")
@@ -112,14 +112,14 @@ def read_structures(
     level: float = 0.95,
     n_draws: int = 1999,
 ) -> tuple[StructureFinding, ...]:
-    """Test all structures: that any fair one of them is found above guessing has the chance 1 - level.
+    """Test all structures; the familywise error rate is 1 - level.
 
-    Choices are tested, and beside them the numbered lines of a question whose tag ``false_statements`` says
-    which of them are false (``2 4``). P-values are those of `blind_test`, times the kinds of boards, after
-    Holm over the structures.
+    Choices are tested, and also the numbered lines of questions whose tag ``false_statements`` lists the
+    false ones (``2 4``). P-values are those of `blind_test`, multiplied by the kinds of boards, with Holm
+    over structures.
 
     Raises:
-        UsageError: a structure without a question that has choices.
+        UsageError: a structure without questions with choices.
     """
     alpha = 1 - level
     tested = {
@@ -156,7 +156,7 @@ def read_structures(
 
 
 def boards_of(item: Item) -> dict[str, Board]:
-    """The boards of a question, by what is judged: its choices, and the statements that it lists."""
+    """Return a question's boards by what is judged: its choices, and its listed statements."""
     false = [int(part) for part in item.tags.get(FALSE_STATEMENTS, "").split() if part.isdigit()]
     boards = {
         CHOICES: board_of(item),
@@ -170,10 +170,10 @@ def _boards(items: Sequence[Item]) -> dict[str, list[Board]]:
 
 
 def same_answer(items: Sequence[Item], *, rng: np.random.Generator) -> SameAnswer | None:
-    """The answer that is right most often beyond expectation; None where no answer is offered twice.
+    """Return the answer that is right most above expectation; None if no answer is offered twice.
 
-    Expected of an answer is the sum of 1 / choices over the questions that offer it. The statistic is the
-    largest ``(right - expected) / sqrt(expected)`` over all answers that are offered twice or more.
+    An answer's expectation is the sum of 1 / choices over the questions that offer it. The statistic is the
+    largest ``(right - expected) / sqrt(expected)`` over answers offered at least twice.
     """
     boards = [board for item in items if (board := board_of(item)) is not None]
     texts = [[" ".join(t.casefold().split()) for t in board.texts] for board in boards]
@@ -220,8 +220,8 @@ def same_answer(items: Sequence[Item], *, rng: np.random.Generator) -> SameAnswe
 class Key:
     """What the key of the questions with choices gives away.
 
-    `rules` are those that pick a choice of some question, their margins at a level adjusted for the number of
-    rules. `structures` are the forms of question, each tested with all others.
+    `rules` are those that choose in some question, with margins at a level adjusted for their number.
+    `structures` are tested together.
     """
 
     n: int
@@ -231,17 +231,17 @@ class Key:
 
 
 def beats_guessing(rule: BlindScore) -> bool:
-    """Whether the interval of the margin lies above 0, over enough questions."""
+    """Whether the margin's interval is above 0, over enough questions."""
     return rule.n >= FEW and rule.margin.low > 0
 
 
 def choice_items(items: Sequence[Item]) -> tuple[Item, ...]:
-    """Those with choices."""
+    """Return the items with choices."""
     return tuple(item for item in items if item.answer_kind == "choice" and item.choices)
 
 
 def read_key(items: Sequence[Item], *, rng: np.random.Generator, level: float) -> Key | None:
-    """Test the key; None where no question has choices."""
+    """Test the key; None if no question has choices."""
     some = choice_items(items)
     if not some:
         return None

@@ -1,4 +1,4 @@
-"""Why a question looks suspicious: the kinds of reasons, and how bad each is."""
+"""Reasons why a question looks suspicious, by kind and severity."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -15,12 +15,12 @@ DOUBTFUL_KEY: Final = "doubtful-key"
 
 @cache
 def kinds() -> Mapping[str, str]:
-    """What each kind of reason means, in the order of the report."""
+    """Return the meaning of each kind of reason, in report order."""
     return packaged("vidence.explain.audit", "reasons.toml", dict[str, str])
 
 
 class Reason(Record, omit_defaults=True):
-    """One thing that speaks against a question. `others` are ids of the questions it is about, too."""
+    """An objection to a question. `others` are ids of other questions involved."""
 
     kind: str
     severity: Severity
@@ -29,22 +29,22 @@ class Reason(Record, omit_defaults=True):
 
 
 def severe(kind: str, says: str) -> Reason:
-    """A reason that the question cannot stay as it is."""
+    """Return a reason that requires a change."""
     return Reason(kind=kind, severity="severe", says=says)
 
 
 def warning(kind: str, says: str) -> Reason:
-    """A reason to have a look."""
+    """Return a reason to check the question."""
     return Reason(kind=kind, severity="warning", says=says)
 
 
 def note(kind: str, says: str) -> Reason:
-    """A reason that is often harmless."""
+    """Return a reason that is often harmless."""
     return Reason(kind=kind, severity="note", says=says)
 
 
 class Suspect(Record):
-    """A question, or a line that is none, with what speaks against it, the worst first."""
+    """A question, or an unusable line, with its reasons, the worst first."""
 
     item_id: str
     video_id: str
@@ -53,23 +53,23 @@ class Suspect(Record):
 
 
 def suspect(item_id: str, video_id: str, reasons: Sequence[Reason]) -> Suspect:
-    """A suspect with its reasons in order; there is at least one."""
+    """Return a suspect with its one or more reasons sorted."""
     order = list(kinds())
     ordered = sorted(reasons, key=lambda r: (SEVERITIES.index(r.severity), order.index(r.kind)))
     return Suspect(item_id=item_id, video_id=video_id, severity=ordered[0].severity, reasons=tuple(ordered))
 
 
 def is_doubtful(suspect: Suspect) -> bool:
-    """Whether the replies of runs speak against the key of a question."""
+    """Whether runs' replies cast doubt on a question's key."""
     return any(reason.kind == DOUBTFUL_KEY for reason in suspect.reasons)
 
 
 def count_severity(suspects: Iterable[Suspect], severity: Severity) -> int:
-    """How many suspects are of this severity by their worst reason."""
+    """Return how many suspects have this as their worst severity."""
     return sum(suspect.severity == severity for suspect in suspects)
 
 
 def quoted(text: str, *, most: int = 60) -> str:
-    """A foreign text in quotes, on one line and not too long."""
+    """Return a text in quotes, on one line and truncated."""
     line = " ".join(text.split())
     return f"“{line if len(line) <= most else line[: most - 1] + '…'}”"

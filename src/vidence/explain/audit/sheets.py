@@ -1,4 +1,4 @@
-"""The tables of an audit: letters, rules, forms of question, reasons, suspects."""
+"""The tables of an audit: letters, rules, structures, reasons, suspects."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ MOST_SUSPECTS = 200
 
 
 def letters_sheet(key: Key) -> Table:
-    """How often each letter is right."""
+    """Return how often each letter is right."""
     balance = key.balance
     sheet = zip(balance.letters, balance.right, balance.expected, strict=True)
     return tabulate(
@@ -30,7 +30,7 @@ def letters_sheet(key: Key) -> Table:
 
 
 def rules_sheet(key: Key) -> Table:
-    """Rules that never see the video, the furthest above guessing first."""
+    """Return the text-only rules, the furthest above guessing first."""
     return tabulate(
         "rules",
         "Rules that never see the video",
@@ -48,7 +48,7 @@ def rules_sheet(key: Key) -> Table:
 
 
 def structures_sheet(key: Key) -> Table:
-    """What each question form gives away to readers of texts."""
+    """Return what each structure gives away to readers of texts."""
     return tabulate(
         "structures",
         "What each question form gives away",
@@ -83,7 +83,7 @@ def structures_sheet(key: Key) -> Table:
 
 
 def reasons_sheet(suspects: Sequence[Suspect]) -> Table:
-    """How many questions each kind of reason speaks against, by severity."""
+    """Return how many questions each kind of reason concerns, by severity."""
     entries = {
         (reason.kind, reason.severity, suspect.item_id) for suspect in suspects for reason in suspect.reasons
     }
@@ -108,7 +108,7 @@ def reasons_sheet(suspects: Sequence[Suspect]) -> Table:
 
 
 def suspects_sheet(suspects: Sequence[Suspect]) -> Table:
-    """The suspects but for those with nothing but notes, the worst first."""
+    """Return the suspects with more than notes, the worst first."""
     worth = [suspect for suspect in suspects if suspect.severity != "note"]
     listed = sorted(worth, key=lambda suspect: SEVERITIES.index(suspect.severity))[:MOST_SUSPECTS]
 

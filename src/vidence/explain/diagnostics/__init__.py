@@ -1,1 +1,1 @@
-"""Why a score is what it is. One file is one diagnostic; its name is the name of the file."""
+"""Diagnostics, which explain scores. Each file is a diagnostic named after the file."""

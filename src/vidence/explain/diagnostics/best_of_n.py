@@ -1,4 +1,4 @@
-"""What picking one of several replies gains, by who picks, and what else would gain as much."""
+"""What choosing one of several replies gains, by reward model and by baselines."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from vidence.tables.table import Measure, Table, number, several, share, tabulat
 
 _MOST_M: Final = 5
 _TRIES: Final = 2
-"""What a reward model is asked about the same replies: once, and once more where nothing could be read."""
+"""Most requests per reward model and question: one, and one repair."""
 _BASELINES: Mapping[str, str] = {
     "random": "random candidate",
     "longest": "longest reply",
@@ -61,36 +61,36 @@ class Settings(Record):
 
     @property
     def sizes(self) -> dict[int, int]:
-        """How many candidates there are for each m, the fewest first; a single one is always there."""
+        """Return the number of candidates for each m, smallest first, always including a single one."""
         return {m: 2**m for m in sorted({0, *self.m})}
 
     @property
     def n_pool(self) -> int:
-        """How many candidates there are in all."""
+        """Return the total number of candidates."""
         return max(self.sizes.values())
 
 
 class BestOfNFinding(Record):
-    """The candidates of one question, and what each reward model made of them.
+    """The candidates of one question, and each reward model's ratings of them.
 
     Source: HumanPCR, tables 4 and 12.
     Departs: see `BestOfN`.
     """
 
     marks: tuple[ReplyScore, ...]
-    """In the order of the samples."""
+    """Scores of the candidates, in sample order."""
     same_as: tuple[int | None, ...]
-    """For each the place of the first one with the same answer; None where none was read."""
+    """For each candidate, the index of the first one with the same answer; None without an answer."""
     lengths: tuple[int, ...]
-    """Characters of the replies."""
+    """Lengths of the replies in characters."""
     n_distinct: int
-    """How many different replies there are."""
+    """Number of distinct replies."""
     points: dict[str, tuple[int | None, ...]]
-    """By reward model; None where none could be read."""
+    """Points by reward model; None if unreadable."""
     picked: dict[str, dict[str, int]]
-    """By reward model and m the place of the candidate that is picked."""
+    """Index of the chosen candidate by reward model and m."""
     n_unread: dict[str, int]
-    """By reward model how often nothing could be read, also in the repair."""
+    """Unreadable answers after repair, by reward model."""
 
 
 class BestOfN(Examination[Settings]):
@@ -119,20 +119,20 @@ class BestOfN(Examination[Settings]):
 
     @property
     def n_drawn(self) -> int:
-        """How many candidates there are."""
+        """Return the number of candidates."""
         return self.settings.n_pool
 
     def models(self) -> Mapping[str, str]:
-        """The reward models, by their specs, but for the model under test."""
+        """Return the reward models by spec, except the model under test."""
         return {spec: spec for spec in self.settings.rewards if spec != SELF}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """The pool, and each reward with a repair."""
+        """Return the size of the pool, plus each reward with a repair."""
         n = self.settings.n_pool
         return n + len(self.settings.rewards) * n * _TRIES
 
     def examine(self, subject: Subject) -> Flow[BestOfNFinding]:
-        """Ask for the pool at once, then every reward model about it, then mark it."""
+        """Ask for the whole pool at once, have every reward model rate it, then score it."""
         settings = self.settings
         replies = yield from ask_candidates(subject.prompt(PLAN), settings.n_pool)
         points: dict[str, tuple[int | None, ...]] = {}
@@ -156,7 +156,7 @@ class BestOfN(Examination[Settings]):
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """Accuracy by number of candidates and by who picks; the curves."""
+        """Return accuracy by number of candidates and by reward, and the curves."""
         figures = Figures(rng=rng, level=level)
         side = side_by_side(
             examined, BestOfNFinding, lambda f: {POOL: f.marks}, conditions=(POOL,), figures=figures
@@ -165,7 +165,7 @@ class BestOfN(Examination[Settings]):
 
 
 def create(settings: Settings) -> Diagnostic:
-    """The diagnostic."""
+    """Create the diagnostic."""
     return BestOfN(settings)
 
 
@@ -173,7 +173,7 @@ def create(settings: Settings) -> Diagnostic:
 
 
 def ranks_of(points: Sequence[int | None]) -> Values:
-    """Points as ranks: what could not be read ranks last."""
+    """Return ranks of points; unreadable ones rank last."""
     return np.array([-1 if point is None else point for point in points], np.float64)
 
 
@@ -184,7 +184,7 @@ Found = SideBySide[BestOfNFinding]
 
 @dataclass(frozen=True, kw_only=True)
 class _Line:
-    """One way to pick: its values for each m, shape (n_items,) each."""
+    """A way to choose: its values for each m, shape (n_items,) each."""
 
     reward: str
     kind: str
@@ -193,20 +193,20 @@ class _Line:
 
 @dataclass(frozen=True, kw_only=True)
 class _Pools:
-    """The questions all of whose candidates have a score."""
+    """The questions whose candidates all have a score."""
 
     found: Found
     settings: Settings
 
     def statements(self) -> list[Statement]:
-        """The headline first."""
+        """Return the statements, the headline first."""
         lines_ = self._lines() if self.found.items else {}
         return [self._headline(lines_), *([self._figure(lines_)] if lines_ else [])]
 
     # ------------------------------------------------------------------ what each way of picking gets
 
     def _pools(self) -> Iterator[tuple[BestOfNFinding, Values, Item]]:
-        """Each question with the values of its candidates."""
+        """Yield each question with its candidates' values."""
         for finding, item in zip(self.found.findings, self.found.items, strict=True):
             yield finding, np.array([mark.value or 0.0 for mark in finding.marks]), item
 
@@ -284,7 +284,7 @@ class _Pools:
     def _columns(
         self, ways: Mapping[str, _Line], gains: Mapping[str, Difference | None], m: int
     ) -> list[Measure[str]]:
-        """The accuracy with 2^m candidates; of several the gain over a single reply, and its p-value."""
+        """Return accuracy with 2^m candidates; for several, the gain over one reply and its p-value."""
         group = f"M = {m} ({several(self.settings.sizes[m], 'candidate')})"
 
         def gain(key: str) -> Estimate | None:

@@ -1,4 +1,4 @@
-"""Which questions a panel answers without the video: several models, or one with its choices reordered."""
+"""Which questions a panel answers without the video: several models, or one with reordered choices."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -42,7 +42,7 @@ _PANEL: Final = "panel"
 
 
 class Procedure(Record):
-    """What a released procedure does; `at_least` None wants all answers right."""
+    """A published procedure; `at_least` None requires all answers to be right."""
 
     runs: int
     permute: bool
@@ -57,7 +57,7 @@ PROTOCOLS: Mapping[str, Procedure] = {
 
 
 class Settings(Record):
-    """Options of the diagnostic; one that is given counts in place of the protocol's."""
+    """Options of the diagnostic; they override the protocol's."""
 
     protocol: Annotated[
         Literal["humanpcr", "herbench"] | None,
@@ -90,7 +90,7 @@ class Settings(Record):
 
     @property
     def procedure(self) -> Procedure:
-        """The protocol, with what was given in its place."""
+        """Return the protocol with overrides."""
         usual = "herbench" if len(self.models) == _HERBENCH_MODELS else "humanpcr"
         given = {name: getattr(self, name) for name in Procedure.__struct_fields__}
         known = {name: value for name, value in given.items() if value is not None}
@@ -98,43 +98,43 @@ class Settings(Record):
 
     @property
     def n_votes(self) -> int:
-        """How many answers there are to a question."""
+        """Return the number of answers per question."""
         return self.procedure.runs * max(1, len(self.models))
 
     @property
     def n_wanted(self) -> int:
-        """How many right answers flag a question."""
+        """Return the number of right answers that flags a question."""
         return self.procedure.at_least or self.n_votes
 
 
 class Vote(Record):
-    """What one member of the panel answered in one run."""
+    """One panel member's answer in one run."""
 
     member: str
     run: int
     order: tuple[int, ...]
-    """The order in which the choices were shown; empty for the item's own."""
+    """Order of the choices as shown; empty for the item's own."""
     mark: ReplyScore
-    """Its letter is in the item's own order."""
+    """The answer, with its letter in the item's own order."""
 
 
 class PanelFinding(Record):
-    """Who was right about one question in words alone.
+    """Which members answered one question right from text alone.
 
     Source: HERBench, section 7.6.
-    Departs: the paper keeps no votes.
+    Departs: the paper reports no votes.
     """
 
     votes: tuple[Vote, ...]
     n_right: int
     is_flagged: bool | None
-    """True where enough answers are right, None where one of them has no score."""
+    """Whether enough answers are right; None if one has no score."""
 
 
 def orders(item: Item, n_wanted: int, *, seed: int) -> tuple[tuple[int, ...], ...]:
-    """Orders of the choices of an item, drawn from the seed and its id; no two alike where there are enough.
+    """Return orders of an item's choices, determined by the seed and its id; distinct if there are enough.
 
-    Open questions, and those with one choice, have the empty order only.
+    Open questions, and those with one choice, have only the empty order.
 
     Source: HumanPCR, appendix B.1 (the choices are permuted anew in each run).
     Departs: the paper does not say whether two runs may have the same order.
@@ -177,15 +177,15 @@ class BlindPanel(Examination[Settings]):
     finding: type[Record] = PanelFinding
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """No frames, so that no medium is opened."""
+        """Return no frames, so that no medium is opened."""
         return {"blind": View(selector="none", n_frames=n_frames)}
 
     def models(self) -> Mapping[str, str]:
-        """The members; the model under test needs no name."""
+        """Return the members; the model under test needs no name."""
         return {spec: spec for spec in self.settings.models}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """Every member in every run."""
+        """Return members times runs."""
         return self.settings.n_votes
 
     def examine(self, subject: Subject) -> Flow[PanelFinding]:
@@ -212,7 +212,7 @@ class BlindPanel(Examination[Settings]):
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """The share that is flagged and what guessing gets, member by member, the questions."""
+        """Return the flagged share and the share by guessing, by member, and the questions."""
 
         def marks_of(finding: PanelFinding) -> dict[str, tuple[ReplyScore, ...]]:
             return {_PANEL: tuple(vote.mark for vote in finding.votes)}
@@ -223,7 +223,7 @@ class BlindPanel(Examination[Settings]):
 
 
 def create(settings: Settings) -> Diagnostic:
-    """The diagnostic."""
+    """Create the diagnostic."""
     return BlindPanel(settings)
 
 
@@ -233,7 +233,7 @@ Found = SideBySide[PanelFinding]
 
 
 def _headline(side: Found, settings: Settings) -> Table:
-    """A line for each number of right answers, the one that flags first."""
+    """Return a table with a row per number of right answers, starting at the flagging threshold."""
     n_flag = settings.n_wanted
 
     def line(n: int) -> RowSpec[Flagged]:
@@ -302,7 +302,7 @@ def _questions(side: Found) -> Table:
 
 
 def _who(finding: PanelFinding) -> list[str]:
-    """The members that were right, with how often where they were asked several times."""
+    """Return the members that were right, with counts if asked repeatedly."""
     right = by_key((vote.member or UNDER_TEST, vote.mark.value == 1.0) for vote in finding.votes)
     return [
         f"{member} ({sum(runs)} of {len(runs)})" if len(runs) > 1 else member

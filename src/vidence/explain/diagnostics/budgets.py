@@ -1,4 +1,4 @@
-"""How far a score depends on what is spent: frames, tokens to think with."""
+"""How a score depends on what is spent: frames, thinking tokens."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +44,7 @@ _BIN = re.compile(r"(\d+)(?:-(\d+)|(\+))?")
 
 
 class Settings(Record):
-    """Options of the diagnostic. Only what is named is swept; frames where nothing is."""
+    """Options of the diagnostic. Only named sweeps run; frames by default."""
 
     frames: Annotated[
         tuple[Count, ...], Meta(description="budgets (default: 8, 16, 32, ... up to the plan's)")
@@ -71,7 +71,7 @@ class Settings(Record):
                 )
 
     def steps(self, frames: Sequence[int]) -> "tuple[Step, ...]":
-        """Every amount of every sweep, the smallest first, with these budgets of frames."""
+        """Return all steps of all sweeps, smallest first, with these frame budgets."""
         thinking = self.thinking
         if all(name.isdecimal() for name in thinking):
             thinking = tuple(sorted(thinking, key=int))
@@ -92,7 +92,7 @@ class Settings(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One amount of a sweep: how it is written, its number (None where it has none), and who is asked."""
+    """One step of a sweep: its text, its number (None if it has none), and the model."""
 
     sweep: str
     label: str
@@ -102,19 +102,19 @@ class Step:
 
 
 class Measured(Record, omit_defaults=True):
-    """What one question got with one amount."""
+    """One question's result at one step."""
 
     label: str
-    """How the amount was given."""
+    """The amount as given."""
     amount: float | None = None
-    """Its number; None for such as ``high``."""
+    """Its number; None for values such as ``high``."""
     delivered: float | None = None
-    """What came of it: frames shown, mean tokens of the replies."""
+    """The amount delivered: frames shown, or mean tokens of the replies."""
     marks: tuple[ReplyScore, ...]
 
 
 class BudgetsFinding(Record):
-    """What one question got with each amount of each sweep: ``frames``, ``thinking``.
+    """One question's results at each step of each sweep: ``frames``, ``thinking``.
 
     Source: HumanPCR, figure 6; PerceptionComp, table 3.
     Departs: see `Budgets`.
@@ -124,7 +124,7 @@ class BudgetsFinding(Record):
 
 
 def doublings(n_frames: int) -> tuple[int, ...]:
-    """8, 16, 32, ... below a number of frames, and that number; from 1 on where it is 8 or less.
+    """Return 8, 16, 32, ... below a number of frames, and that number; from 1 if it is 8 or less.
 
     Source: HumanPCR, figure 6, and PerceptionComp, table 3a, sweep frames; the steps are ours.
 
@@ -160,12 +160,12 @@ class Budgets(Examination[Settings]):
         self._steps = settings.steps(settings.frames)
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """A view for each budget.
+        """Return a view per budget.
 
-        Where no sweep was asked for, this is also what fixes the budgets: they follow from the plan's.
+        Without a requested sweep, this also fixes the budgets, which follow from the plan's.
 
         Raises:
-            UsageError: the plan has a single frame and nothing to sweep was given.
+            UsageError: the plan has a single frame and no sweep is given.
         """
         if not self._steps:
             if n_frames < 2:
@@ -181,16 +181,16 @@ class Budgets(Examination[Settings]):
         return views
 
     def models(self) -> Mapping[str, str]:
-        """The plan's model with each value of the option: ``+key=value`` stands for that."""
+        """Return the plan's model with each option value, as ``+key=value``."""
         return {s.model: f"+{self.settings.setting}={s.label}" for s in self._steps if s.model}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """Every amount of every sweep, with its repeats."""
+        """Return the number of steps times repeats."""
         steps = self._steps or (self.settings.steps(doublings(n_frames)) if n_frames > 1 else ())
         return len(steps) * self.settings.repeats
 
     def examine(self, subject: Subject) -> Flow[BudgetsFinding]:
-        """Ask with every budget at once.
+        """Ask at every step at once.
 
         Raises:
             UsageError: nothing to sweep was given, and `views` was not asked what follows from the plan.
@@ -218,7 +218,7 @@ class Budgets(Examination[Settings]):
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """Each sweep as a table and as curves, by evidence."""
+        """Return each sweep as table and curves, overall and by evidence."""
         figures, parts = Figures(rng=rng, level=level), list[Statement]()
         first = next((entry.finding for entry in examined if isinstance(entry.finding, BudgetsFinding)), None)
         for name, like in first.sweeps.items() if first else ():
@@ -235,7 +235,7 @@ class Budgets(Examination[Settings]):
 
 
 def _delivered(subject: Subject, step: Step, scores: Sequence[ReplyScore]) -> float | None:
-    """What came of an amount: frames, or tokens of the reply; None if not known."""
+    """Return a step's delivered amount: frames, or tokens of the reply; None if unknown."""
     if step.sweep == "frames":
         return float(subject.n_frames(step.view))
     tokens = [score.output_tokens for score in scores if score.output_tokens is not None]
@@ -243,7 +243,7 @@ def _delivered(subject: Subject, step: Step, scores: Sequence[ReplyScore]) -> fl
 
 
 def create(settings: Settings) -> Diagnostic:
-    """The diagnostic."""
+    """Create the diagnostic."""
     return Budgets(settings)
 
 
@@ -251,7 +251,7 @@ def create(settings: Settings) -> Diagnostic:
 
 
 def grouped(items: Sequence[Item], settings: Settings) -> dict[str, tuple[int, ...]]:
-    """The positions of the items of each group, in order; empty where there are not two groups."""
+    """Return the positions of each group's items, in order; empty without two groups."""
     bins = settings.groups or (_USUAL_BINS if settings.by == EVIDENCE else ())
     if not bins:
         return by_tag(items).get(settings.by, {})
@@ -278,7 +278,7 @@ def _holds(name: str, value: int) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class _SweepWords:
-    """How a sweep is called."""
+    """The labels of a sweep."""
 
     title: str
     amount: str
@@ -313,7 +313,7 @@ def _nothing(examined: Sequence[Examined], figures: Figures) -> Table:
 
 @dataclass(frozen=True, kw_only=True)
 class _Sweep:
-    """One sweep over the questions that have a score with each amount."""
+    """One sweep over the questions with a score at each step."""
 
     name: str
     amounts: Mapping[str, float | None]
@@ -326,12 +326,12 @@ class _Sweep:
 
     @property
     def parted_by(self) -> str:
-        """What the groups are called."""
+        """Return the name of the grouping."""
         return "pieces of evidence" if self.settings.by == EVIDENCE else self.settings.by
 
     @property
     def numbered(self) -> dict[str, float]:
-        """The amounts that have a number, ascending."""
+        """Return the numeric amounts, ascending."""
         return {label: amount for label, amount in self.amounts.items() if amount is not None}
 
     def statements(self) -> list[Statement]:
@@ -351,7 +351,7 @@ class _Sweep:
         return statements
 
     def _delivered(self, label: str) -> list[float]:
-        """What came of an amount, for each question of which that is known."""
+        """Return a step's delivered amount for each question where known."""
         return [
             measured.delivered
             for finding in self.found.findings
@@ -364,7 +364,7 @@ class _Sweep:
         return sum(known) / len(known) if known else None
 
     def _n_short(self, label: str) -> Value:
-        """How many questions got fewer frames than were asked for."""
+        """Return how many questions received fewer frames than requested."""
         if self.name != "frames":
             return None
         return sum(value < (self.amounts[label] or 0) for value in self._delivered(label))

@@ -1,4 +1,4 @@
-"""Conditions under which a diagnostic asks a question, and how the replies are scored."""
+"""Conditions under which diagnostics ask questions, and the scores of replies."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,43 +25,43 @@ from vidence.records import (
 )
 
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
-"""The type of a setting that counts something."""
+"""Type of a positive integer setting."""
 
 
 PLAN: Final = "plan"
-"""The view of the frames that the plan shows."""
+"""Name of the view with the plan's frames."""
 SettingsT = TypeVar("SettingsT", bound=Record)
 
 
 class Examination(Generic[SettingsT]):
-    """A diagnostic that shows the frames of the plan to the model under test, unless it says otherwise."""
+    """Base of diagnostics; by default it shows the plan's frames to the model under test."""
 
     def __init__(self, settings: SettingsT) -> None:
         self.settings = settings
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """The plan's frames."""
+        """Return the plan's frames."""
         return {PLAN: View(selector=selector, n_frames=n_frames)}
 
     def models(self) -> Mapping[str, str]:
-        """No others."""
+        """Return no further models."""
         return {}
 
 
 class ReplyScore(Record, omit_defaults=True):
-    """How one reply was scored."""
+    """The score of a reply."""
 
     value: float | None
-    """1.0 for right, 0.0 for wrong, unreadable and refused; None where there is no score (see `why`)."""
+    """1.0 for right, 0.0 for wrong, unreadable and refused; None without a score (see `why`)."""
     kind: OutcomeName
     answer: str = ""
-    """The letter in the item's own order of choices, or the text; empty where none was read."""
+    """The letter in the item's own order, or the text; empty if none was parsed."""
     is_cut: bool = False
-    """Whether the reply was cut off at its length limit."""
+    """Whether the reply was truncated at its length limit."""
     output_tokens: int | None = None
-    """How many tokens the reply was billed for, where the model says so."""
+    """Billed tokens of the reply, if reported."""
     why: str = ""
-    """Why there is no score: the answer waits for a judge, or the judge or the parser broke."""
+    """Why there is no score: the answer waits for a judge, or the judge or parser failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class Condition:
 
 
 def ask_together(subject: Subject, conditions: Sequence[Condition]) -> Flow[list[ReplyScore]]:
-    """Put a question under all conditions at once; one score for each, in their order."""
+    """Ask a question under all conditions at once; return a score per condition, in order."""
     replies = yield [
         Ask(
             prompt=subject.prompt(entry.view, entry.positions, order=entry.order, more=entry.more),
@@ -102,7 +102,7 @@ def ask_together(subject: Subject, conditions: Sequence[Condition]) -> Flow[list
 def mark_all(
     subject: Subject, replies: Sequence[Reply]
 ) -> Flow[tuple[tuple[ReplyScore, ...], list[Outcome]]]:
-    """The score of each reply to a question, and what was read of it."""
+    """Return the score of each reply to a question, and the parsed outcomes."""
     marks, outcomes = list[ReplyScore](), list[Outcome]()
     for reply in replies:
         score = yield from subject.mark(reply)
@@ -112,12 +112,12 @@ def mark_all(
 
 
 def reply_score(reply: Reply, score: Score, *, order: tuple[int, ...] = ()) -> ReplyScore:
-    """How a reply was scored, its letter in the item's own order of choices.
+    """Return a reply's score, with its letter in the item's own order.
 
     Args:
         reply: the reply.
-        score: what the subject made of it.
-        order: in which the choices were shown; empty for the item's own.
+        score: the subject's score of it.
+        order: of the choices as shown; empty for the item's own.
     """
     outcome, value, why = score.outcome, score.value, ""
     if isinstance(outcome, Failed):
@@ -135,41 +135,41 @@ def reply_score(reply: Reply, score: Score, *, order: tuple[int, ...] = ()) -> R
 
 
 def own_letter(answer: str, order: tuple[int, ...]) -> str:
-    """The letter that a letter shown in that order has in the item's own order."""
+    """Convert a letter shown in this order to the item's own order."""
     place = ord(answer) - ord("A") if len(answer) == 1 else -1
     return chr(ord("A") + order[place]) if 0 <= place < len(order) else answer
 
 
 def mean_value(scores: Iterable[ReplyScore]) -> float | None:
-    """The mean over repeats of one condition; None where one of them has no score."""
+    """Return the mean over a condition's repeats; None if one has no score."""
     values = [score.value for score in scores]
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def n_right(scores: Iterable[ReplyScore]) -> int:
-    """How many of the scores are right in full."""
+    """Return how many scores are fully right."""
     return sum(score.value == 1.0 for score in scores)
 
 
 def rng_of(*parts: object) -> np.random.Generator:
-    """A generator that depends on these parts alone, such as a seed and the id of a question."""
+    """Return a generator determined by these parts, such as a seed and a question id."""
     key = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
     return np.random.default_rng(int.from_bytes(key))
 
 
 def check_at_least(at_least: int, of: int, *, owner: str) -> None:
-    """Refuse to ask for more right answers than there are answers.
+    """Reject a threshold above the number of answers.
 
     Raises:
-        UsageError: it is more.
+        UsageError: it is above.
     """
     if at_least > of:
         raise UsageError(f"{owner}: at_least={at_least} of {of} answers is impossible; expected 1 to {of}")
 
 
 def rotations(item: Item, n: int) -> tuple[tuple[int, ...], ...]:
-    """So many rotations of the choices, spread evenly; fewer where there are fewer choices.
+    """Return evenly spread rotations of the choices; fewer if there are fewer choices.
 
     The first is the item's own order, which is empty.
 

@@ -1,6 +1,6 @@
-"""Which frames are the evidence and which are a placebo, and what leaving out either does.
+"""Which frames are evidence and which are a placebo, and the effect of withholding either.
 
-What leaving out a frame that does not matter does is the floor under the shares of frames that may.
+The effect of withholding an irrelevant frame is the floor under the shares of relevant frames.
 """
 
 import math
@@ -39,12 +39,12 @@ class PlaceboDeltas:
 
     @property
     def effect(self) -> float:
-        """How much more leaving out a frame of the evidence costs than the placebo does, in nats."""
+        """Return how much more withholding an evidence frame costs than the placebo, in nats."""
         return float(np.mean(self.evidence) - np.mean(self.placebo))
 
     @property
     def is_matched(self) -> bool:
-        """Whether the placebo has as many frames as the evidence."""
+        """Whether placebo and evidence have equally many frames."""
         return len(self.evidence) == len(self.placebo)
 
 
@@ -52,7 +52,7 @@ Some: TypeAlias = Sequence[PlaceboDeltas]
 
 
 def positive(deltas: Sequence[float]) -> tuple[float, float]:
-    """The largest positive delta and the sum of all positive ones; 0 without any.
+    """Return the largest positive delta and the sum of all positive ones; 0 without any.
 
     >>> positive((0.5, -1.0, 1.5))
     (1.5, 2.0)
@@ -62,7 +62,7 @@ def positive(deltas: Sequence[float]) -> tuple[float, float]:
 
 
 def top_share(deltas: Sequence[float]) -> float | None:
-    """The largest share in the positive deltas; None where none is positive."""
+    """Return the largest delta's share of the positive deltas; None if none is positive."""
     top, total = positive(deltas)
     return top / total if total else None
 
@@ -71,11 +71,11 @@ def top_share(deltas: Sequence[float]) -> float | None:
 
 
 def evidence_positions(item: Item, times_s: Sequence[float]) -> list[int]:
-    """One frame for each annotated span, in the order of time: the one nearest to its middle.
+    """Return one frame per annotated span, in time order: the one closest to its middle.
 
-    Where the annotation lists frames, all frames are kept; single images beside the video are, too, and
-    lie in no span. A span that no frame lies in has the latest frame before its start, unless that belongs
-    to another span. No frame is taken twice.
+    Frames listed by the annotation are all kept, as are single images next to the video, which lie in no
+    span. A span without a frame gets the latest frame before its start, unless that belongs to another span.
+    No frame is used twice.
 
     Source: HERBench, section 5.2, has frames curated by hand.
     Departs: no.
@@ -102,12 +102,12 @@ def evidence_positions(item: Item, times_s: Sequence[float]) -> list[int]:
 def placebo_positions(
     item: Item, evidence_s: Sequence[float], times_s: Sequence[float]
 ) -> tuple[list[int], list[int]]:
-    """The positions of the frames of the evidence among these, and of as many others, spread evenly.
+    """Return the positions of the evidence frames, and of as many others, evenly spread.
 
     Args:
-        item: the question; its single images are evidence, and never a placebo.
-        evidence_s: the times of the frames of the evidence.
-        times_s: those of the frames shown with others.
+        item: the question; its single images are evidence, never a placebo.
+        evidence_s: the times of the evidence frames.
+        times_s: the times of all frames shown.
     """
     stills = stills_of(item, len(times_s))
     wanted = Counter(evidence_s)
@@ -124,7 +124,7 @@ def placebo_positions(
 
 
 def _spans(item: Item) -> list[tuple[float, float]]:
-    """The spans of the evidence, open where it has no start or no end."""
+    """Return the evidence spans, open if start or end is missing."""
     return [
         (-math.inf if e.start_s is None else e.start_s, math.inf if e.end_s is None else e.end_s)
         for e in item.evidence
@@ -133,7 +133,7 @@ def _spans(item: Item) -> list[tuple[float, float]]:
 
 
 def stills_of(item: Item, n_frames: int) -> set[int]:
-    """Which frames are single images: each is one frame, before or behind those of the only video."""
+    """Return which frames are single images before or after the only video."""
     are_still = [medium.is_still for medium in item.media]
     first = are_still.index(False) if False in are_still else len(are_still)
     n_behind = are_still.count(True) - first
@@ -164,7 +164,7 @@ def _measures(effects: Mapping[str, Difference], figures: Figures) -> tuple[Meas
 
 
 def _tops(some: Some, figures: Figures) -> tuple[Estimate | None, Estimate | None, Estimate | None]:
-    """Top-1 share, floor and their difference, of questions that have both with as many frames."""
+    """Return top-1 share, floor and their difference, for questions with both at equal size."""
     both = with_floor(some)
     if not both:
         return None, None, None
@@ -175,7 +175,7 @@ def _tops(some: Some, figures: Figures) -> tuple[Estimate | None, Estimate | Non
 
 
 def _pooled(some: Some, figures: Figures) -> Estimate | None:
-    """The sum of the largest positive deltas over the sum of all of them."""
+    """Return the sum of largest positive deltas divided by the sum of all positive deltas."""
     known = [(deltas.item, *positive(deltas.alone)) for deltas in some if positive(deltas.alone)[1]]
     if not known:
         return None
@@ -201,7 +201,7 @@ _FEW: Final = (
 
 
 def with_floor(some: Some) -> list[tuple[PlaceboDeltas, float, float]]:
-    """The questions that have a top-1 share of the evidence and of as large a placebo, with both."""
+    """Return the questions with a top-1 share of evidence and of an equally large placebo, with both."""
     return [
         (deltas, top, floor)
         for deltas in some
@@ -212,9 +212,9 @@ def with_floor(some: Some) -> list[tuple[PlaceboDeltas, float, float]]:
 
 
 def placebo_tables(groups: Mapping[str, Some], labels: Mapping[str, str], figures: Figures) -> list[Table]:
-    """The evidence against a placebo, for each group.
+    """Return tables of evidence against placebo for each group.
 
-    The first group holds the questions of all others. Nothing where there are no questions.
+    The first group contains all questions. Empty without questions.
     """
     every = next(iter(groups.values()), ())
     if not every:
@@ -242,7 +242,7 @@ def placebo_tables(groups: Mapping[str, Some], labels: Mapping[str, str], figure
 
 
 def _right_less_wrong(groups: Mapping[str, Some], figures: Figures) -> list[Row]:
-    """What right answers have over wrong ones, each less its placebo; nothing where either are few."""
+    """Return right minus wrong answers, each minus its placebo; empty if either are few."""
     right, wrong = groups.get("right", ()), groups.get("wrong", ())
     floors = with_floor(right), with_floor(wrong)
     if min(map(len, floors)) < LEAST_ANSWERS:
@@ -261,6 +261,6 @@ def _right_less_wrong(groups: Mapping[str, Some], figures: Figures) -> list[Row]
 
 
 def _effect(some: Some, figures: Figures) -> tuple[Estimate, float]:
-    """The mean effect, which has no bounds, and the p-value of its being 0."""
+    """Return the mean effect, which is unbounded, and its p-value."""
     effects, items = np.array([deltas.effect for deltas in some]), [deltas.item for deltas in some]
     return figures.difference(effects, np.zeros(len(items)), items, bounds=UNBOUNDED)

@@ -1,4 +1,4 @@
-"""Whether an answer rests on one frame or on several, by leaving out one frame at a time."""
+"""Whether an answer rests on one frame or several, by withholding one frame at a time."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ LEAST_LEFT = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class OverLetters:
-    """The natural-log probabilities over the letters alone, shape (n_letters,); `n_floored` were absent.
+    """Natural-log probabilities over the letters alone, shape (n_letters,); `n_floored` were missing.
 
     Source: HERBench, section 5.2, step 1.
     Departs: see `of_logps`.
@@ -122,48 +122,48 @@ class Settings(Record):
 
     @property
     def first(self) -> Sampling:
-        """How a reply with log-probabilities is sampled."""
+        """Return the sampling of a reply with log-probabilities."""
         return Sampling(temperature=0.0, max_tokens=self.max_tokens, want_choice_logps=True)
 
 
 class FrameSharesFinding(Record, omit_defaults=True):
-    """What each frame adds to the option that a model picks with all of them.
+    """What each frame contributes to the option that a model chooses given all frames.
 
     Source: HERBench, section 5.2.
     Departs: the entropy is ours.
     """
 
     excluded: Exclusion = ""
-    """Why the question counts in no mean; empty where it does."""
+    """Why the question counts in no mean; empty if it does."""
     why: str = ""
-    """More about that."""
+    """Details of the reason."""
     times_s: tuple[float, ...] = ()
     """The time of each frame, ascending; `deltas` and `shares` have the same order."""
     probabilities: tuple[float, ...] = ()
-    """Those of the letters with all frames."""
+    """Log-probabilities of the letters given all frames."""
     chosen: str = ""
-    """The likeliest letter."""
+    """The most likely letter."""
     is_right: bool | None = None
     deltas: tuple[float, ...] = ()
-    """What each frame adds to the log-probability of `chosen`, in nats."""
+    """Contribution of each frame to the log-probability of `chosen`, in nats."""
     shares: tuple[float, ...] = ()
-    """The share of each frame in the positive deltas; they add up to 1."""
+    """Each frame's share of the positive deltas; they sum to 1."""
     top_share: float | None = None
     """The largest share, if each letter that was not reported had the most that it can have."""
     entropy: float | None = None
     """The entropy of the shares over that of even shares, from 0 to 1."""
     n_floored: int = 0
-    """Letters that were not reported, over all prompts."""
+    """Number of unreported letters, over all prompts."""
     beside_deltas: tuple[float, ...] = ()
     """With a placebo: the deltas of the same frames, with frames apart from the evidence shown, too."""
     placebo_deltas: tuple[float, ...] = ()
     """Those of the frames apart, to the option that is likeliest with all of these frames."""
     placebo_why: str = ""
-    """Why the placebo is missing, where one was asked for."""
+    """Why a requested placebo is missing."""
 
     @property
     def even(self) -> float:
-        """The share of every frame if all added the same: the least that `top_share` can be."""
+        """Return the share of each frame if all contribute equally, the minimum of `top_share`."""
         return 1 / len(self.shares)
 
 
@@ -184,7 +184,7 @@ class FrameShares(Examination[Settings]):
     finding: type[Record] = FrameSharesFinding
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """The frames under test: the annotated evidence, or what a selector chooses."""
+        """Return the frames under test: the annotated evidence, or a selector's choice."""
         settings = self.settings
         if settings.view == "oracle":
             n = settings.n or 16
@@ -198,7 +198,7 @@ class FrameShares(Examination[Settings]):
         return {VIEW: view}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """With all frames and without each, where the selector keeps its budget."""
+        """Return one plus the number of frames, if the selector keeps its budget."""
         settings = self.settings
         if item.answer_kind != "choice" or not 0 < len(item.choices) <= MOST_CHOICES:
             return 0
@@ -206,7 +206,7 @@ class FrameShares(Examination[Settings]):
         return 1 + n + (1 + 2 * n if settings.placebo else 0)
 
     def examine(self, subject: Subject) -> Flow[FrameSharesFinding]:
-        """Put the question with all frames and without each."""
+        """Ask with all frames and without each."""
         item = subject.item
         if not item.choices or item.answer_kind != "choice":
             return FrameSharesFinding(excluded="no choices")
@@ -226,7 +226,7 @@ class FrameShares(Examination[Settings]):
         return finding
 
     def _beside_placebo(self, subject: Subject, finding: FrameSharesFinding) -> Flow[FrameSharesFinding]:
-        """The same frames with as many apart from the evidence, and each of all of them left out."""
+        """Ask with evidence and placebo frames, and without each of them."""
         times_s = subject.times_s(PLACEBO)
         evidence, apart = placebo_positions(subject.item, finding.times_s, times_s)
         if not apart or len(evidence) < len(finding.times_s):
@@ -268,14 +268,14 @@ class FrameShares(Examination[Settings]):
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """Shares of right against wrong answers, their distributions, and what was left out."""
+        """Return shares of right and wrong answers, their distributions, and what was left out."""
         if not examined:
             return ()
         return _Summary(examined=tuple(examined), figures=Figures(rng=rng, level=level)).statements()
 
 
 def create(settings: Settings) -> Diagnostic:
-    """The diagnostic."""
+    """Create the diagnostic."""
     return FrameShares(settings)
 
 
@@ -296,7 +296,7 @@ class Shares:
 
     @property
     def entropy(self) -> float | None:
-        """The entropy of the shares over that of even ones: 0 for one frame alone, 1 for even shares."""
+        """Return the normalised entropy of the shares: 0 for a single frame, 1 for even shares."""
         if self.shares is None:
             return None
         there = self.shares[self.shares > 0]
@@ -304,15 +304,16 @@ class Shares:
 
 
 def share_out(full: OverLetters, without: Sequence[OverLetters]) -> Shares:
-    """Deltas and shares of the frames.
+    """Return deltas and shares of the frames.
 
     Args:
         full: with all frames.
-        without: for each frame, with all others; two or more.
+        without: for each of two or more frames, with all others.
 
     Source: HERBench, section 5.2, steps 2 to 4.
-    Departs: the paper does not say which option it follows: here the likeliest of the letters, of equals
-        the first. A delta up to 1e-9 counts as 0.
+    Departs: the paper does not say which option it follows: here the most likely letter, of equals the first.
+    A delta up to
+        1e-9 counts as 0.
     """
     chosen = int(np.argmax(full.logps))
     deltas = np.array([full.logps[chosen] - letters.logps[chosen] for letters in without])
@@ -324,7 +325,7 @@ def share_out(full: OverLetters, without: Sequence[OverLetters]) -> Shares:
 def _with_shares(
     item: Item, over: Sequence[OverLetters | None], finding: FrameSharesFinding
 ) -> FrameSharesFinding:
-    """The finding with what follows from the probabilities, all of which are known."""
+    """Complete a finding from the probabilities, all of which are known."""
     known = [letters for letters in over if letters is not None]
     full, *without = known
     shared = share_out(full, without)
@@ -367,7 +368,7 @@ _NONE = "They have no shares; noise alone does this to about 1 in n + 1 question
 
 @dataclass(frozen=True, kw_only=True)
 class _Shared:
-    """One question that has shares."""
+    """A question that has shares."""
 
     item: Item
     found: FrameSharesFinding
@@ -400,7 +401,7 @@ class _Summary:
     figures: Figures
 
     def statements(self) -> tuple[Statement, ...]:
-        """The headline first."""
+        """Return the statements, the headline first."""
         every = [
             _Shared(item=examined.item, found=finding)
             for examined in self.examined
@@ -416,13 +417,13 @@ class _Summary:
         return (*statements, self._left_out())
 
     def _n_without(self, key: str) -> int:
-        """How many questions of a group have deltas, and none of them positive."""
+        """Return how many of a group's questions have deltas but no positive one."""
         findings = [e.finding for e in self.examined if isinstance(e.finding, FrameSharesFinding)]
         none = [finding for finding in findings if finding.excluded == "no positive evidence"]
         return sum(key == "all" or bool(finding.is_right) == (key == "right") for finding in none)
 
     def _placebo(self) -> list[Table]:
-        """The evidence against frames apart from it, where a placebo was asked for."""
+        """Return tables of evidence against placebo, if a placebo was requested."""
         entries = [
             PlaceboDeltas(
                 item=examined.item,
@@ -484,7 +485,7 @@ class _Summary:
         )
 
     def _left_out(self) -> Table:
-        """Who is in the means, who is not and why, and how the numbers came about."""
+        """Return which questions count, which do not and why, and properties of the numbers."""
         records = [examined.finding for examined in self.examined]
 
         def line(key: str, label: str, function: Callable[[FrameSharesFinding], bool]) -> RowSpec[list[bool]]:

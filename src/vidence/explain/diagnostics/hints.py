@@ -1,4 +1,4 @@
-"""How much of what is wrong is evidence that was not looked for: each question with hints about it."""
+"""How many errors are due to evidence not looked for: ask each question with hints about it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -77,20 +77,20 @@ class Settings(Record):
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The levels in order, 0 among them."""
+        """Return the levels in order, including 0."""
         return tuple(sorted({0, *self.levels}))
 
     @property
     def top(self) -> int:
-        """The highest level, of which the controls are."""
+        """Return the highest level, which the controls use."""
         return max(self.levels, default=0)
 
 
 class HintsFinding(Record, omit_defaults=True):
-    """What one question got with hints of each level, and under each control.
+    """One question's scores with hints of each level, and under each control.
 
     The names are ``L0`` to ``L3`` (level 0: no hint), ``words-L0`` and ``words-L3`` (no frames),
-    ``foreign-L3``, ``filler-L3``, ``frames``. What a question cannot be asked is not there.
+    ``foreign-L3``, ``filler-L3``, ``frames``. Conditions that do not apply to a question are absent.
 
     Source: HumanPCR, section 4.3 and table 6.
     Departs: see `Hints`.
@@ -104,16 +104,16 @@ class HintsFinding(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignHint:
-    """The hints of another question, as one text, and whose they are."""
+    """Another question's hints as one text, and that question."""
 
     item_id: str
     words: str
 
 
 def foreign_hints(items: Sequence[Item], settings: Settings) -> dict[str, ForeignHint]:
-    """For each question the hints of one about another source, drawn from the seed and its id.
+    """Return, for each question, the hints of one about another source, drawn by seed and id.
 
-    Among the others those count that agree with it in the tag `alike`; all of them where none does.
+    Candidates share the tag `alike`; if none does, all are candidates.
     """
     full = [item for item in items if len(item.hints) >= settings.top]
     hints: dict[str, ForeignHint] = {}
@@ -133,7 +133,7 @@ def foreign_hints(items: Sequence[Item], settings: Settings) -> dict[str, Foreig
 
 
 def filler(words: str) -> str:
-    """As many words as these have, which say nothing; line by line.
+    """Return equally many meaningless words, line by line.
 
     >>> filler("Mind the hat.")
     'The video is'
@@ -173,23 +173,23 @@ class Hints(Examination[Settings]):
         self._foreign = foreign or {}
 
     def of_items(self, items: Sequence[Item]) -> Diagnostic:
-        """The same diagnostic, which knows whose hints stand in for whose."""
+        """Return the diagnostic with each question's foreign hints assigned."""
         return Hints(self.settings, foreign_hints(items, self.settings))
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """The frames of the plan, and those of the evidence with the same budget."""
+        """Return the plan's frames, and the evidence frames with the same budget."""
         views = {PLAN: View(selector=selector, n_frames=n_frames)}
         if "frames" in self.settings.controls:
             views[EVIDENCE] = View(selector=self.settings.oracle, n_frames=n_frames)
         return views
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """Every level and control that the question can have; none without hints."""
+        """Return the number of levels and controls that apply; 0 without hints."""
         n_foreign = int("foreign" in self.settings.controls and len(item.hints) >= max(self.settings.top, 1))
         return len(self._conditions(item, None)) + n_foreign
 
     def examine(self, subject: Subject) -> Flow[HintsFinding]:
-        """Ask under all conditions at once; nothing of a question without a hint.
+        """Ask under all conditions at once; nothing for a question without hints.
 
         Raises:
             UsageError: a hint is empty.
@@ -230,13 +230,13 @@ class Hints(Examination[Settings]):
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """What hints are worth beyond the controls; each level; the controls."""
+        """Return what hints add beyond the controls; each level; the controls."""
         figures = Figures(rng=rng, level=level)
         return tuple(_Hinted(examined=tuple(examined), figures=figures, settings=self.settings).statements())
 
 
 def create(settings: Settings) -> Diagnostic:
-    """The diagnostic."""
+    """Create the diagnostic."""
     return Hints(settings)
 
 
@@ -247,7 +247,7 @@ Found = SideBySide[HintsFinding]
 
 @dataclass(frozen=True)
 class _Contrast:
-    """A line of the headline: what it is called, and the sum of conditions that it is."""
+    """A row of the headline: its label, and its linear combination of conditions."""
 
     key: str
     label: str
@@ -271,7 +271,7 @@ class _Hinted:
         return statements
 
     def _found(self, conditions: Sequence[str]) -> Found:
-        """The questions that have a score under all of these conditions."""
+        """Return the questions with a score under all of these conditions."""
         return side_by_side(
             self.examined,
             HintsFinding,
@@ -330,7 +330,7 @@ class _Hinted:
         )
 
     def _missing(self) -> str:
-        """How many questions have no hint, or fewer than the highest level."""
+        """Say how many questions have no hint, or fewer than the highest level."""
         findings = [e.finding for e in self.examined if isinstance(e.finding, HintsFinding)]
         none = sum(not finding.n_hints for finding in findings)
         fewer = sum(0 < finding.n_hints < self.settings.top for finding in findings)
@@ -341,7 +341,7 @@ class _Hinted:
         return f"{'; '.join(parts)}." if parts else ""
 
     def _unlike(self) -> str:
-        """That foreign hints are of another domain, where they are."""
+        """Say that foreign hints come from another domain, if they do."""
         if "foreign" not in self.settings.controls:
             return ""
         tags = {e.item.item_id: e.item.tags.get(self.settings.alike) for e in self.examined}
@@ -442,7 +442,7 @@ class _Hinted:
 
 
 def _effect(side: Found, signs: Mapping[str, int], *, level: float) -> tuple[Estimate, float]:
-    """The conditions with the sign 1 less those with -1, and the p-value of its being 0."""
+    """Return the conditions with sign 1 minus those with sign -1, and the p-value."""
     sums = {1: np.zeros(len(side.items)), -1: np.zeros(len(side.items))}
     for name, sign in signs.items():
         sums[sign] = sums[sign] + side.values[name]

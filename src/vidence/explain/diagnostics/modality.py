@@ -1,4 +1,4 @@
-"""What of the video a score needs: the words alone, one frame, the frames in another order, all of it."""
+"""Which part of the video a score needs: text only, one frame, reordered frames, all frames."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -60,27 +60,27 @@ class Settings(Record):
 
     @property
     def n_wanted(self) -> int:
-        """How many repeats must be right."""
+        """Return how many repeats must be right."""
         return self.repeats if self.at_least is None else self.at_least
 
 
 class ModalityFinding(Record):
-    """What one question got under each of `CONDITIONS`.
+    """One question's scores under each of `CONDITIONS`.
 
     Source: HumanPCR, table 5.
     Departs: see `Modality`.
     """
 
     marks: dict[str, tuple[ReplyScore, ...]]
-    """By condition one score for each repeat."""
+    """Scores of the repeats by condition."""
     n_frames: int
-    """How many frames all of them were; with fewer than two the last two conditions are the first."""
+    """Number of frames; with fewer than two, the last two conditions equal the first."""
     solved: dict[str, bool | None]
-    """By condition whether enough repeats are right; None where one has no score."""
+    """Whether enough repeats are right, by condition; None if one has no score."""
 
 
 def shuffled(n_frames: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """An order of so many frames that is not the order of time, all of them alike; one frame stays.
+    """Return a uniformly drawn order of frames other than time order; a single frame stays.
 
     >>> shuffled(2, np.random.default_rng(0))
     (1, 0)
@@ -110,14 +110,14 @@ class Modality(Examination[Settings]):
     finding: type[Record] = ModalityFinding
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """The frames of the plan, and the central one."""
+        """Return the plan's frames, and the central one."""
         return {
             FULL: View(selector=selector, n_frames=n_frames),
             CENTRAL: View(selector="central", n_frames=1),
         }
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """Every condition, with its repeats."""
+        """Return conditions times repeats."""
         return len(CONDITIONS) * self.settings.repeats
 
     def examine(self, subject: Subject) -> Flow[ModalityFinding]:
@@ -140,7 +140,7 @@ class Modality(Examination[Settings]):
         )
 
     def _conditions(self, item_id: str, n_frames: int, *, repeat: int) -> list[Condition]:
-        """One for each condition, in the order of `CONDITIONS`."""
+        """Return the conditions in the order of `CONDITIONS`."""
         order = shuffled(n_frames, rng_of(self.settings.seed, repeat, item_id))
         full = partial(Condition, view=FULL, sample=repeat)
         conditions = {
@@ -155,7 +155,7 @@ class Modality(Examination[Settings]):
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """Scores and ratios by condition, and what is solved without the video."""
+        """Return scores and ratios by condition, and what is solved without the video."""
         figures = Figures(rng=rng, level=level)
         side = side_by_side(
             examined, ModalityFinding, lambda finding: finding.marks, conditions=CONDITIONS, figures=figures
@@ -164,7 +164,7 @@ class Modality(Examination[Settings]):
 
 
 def create(settings: Settings) -> Diagnostic:
-    """The diagnostic."""
+    """Create the diagnostic."""
     return Modality(settings)
 
 
@@ -203,7 +203,7 @@ def _headline(side: Found) -> Table:
 
 @dataclass(frozen=True)
 class Flag:
-    """Something to know of a question: whether it is so, and how often guessing alone makes it so.
+    """A property of a question, and the probability that guessing alone produces it.
 
     `chance` takes the chance of guessing one condition. `is_plain` is True where the flag is a single
     condition, so that what is known beyond guessing can be told.

@@ -1,4 +1,4 @@
-"""How many frames a question demands, by HERBench's Minimum Required Frame-Set (MRFS)."""
+"""How many frames a question requires, by HERBench's Minimum Required Frame-Set (MRFS)."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -74,10 +74,10 @@ class Settings(Record):
 
 
 class MrfsFinding(Record):
-    """What one question demands.
+    """How many frames one question requires.
 
     Source: HERBench, section 3.4.
-    Departs: the paper keeps nothing but the number.
+    Departs: the paper stores only the number.
     """
 
     category: Category
@@ -92,15 +92,15 @@ class MrfsFinding(Record):
     Empty where none could be read; of open questions nothing. Of several orders it is that of the first.
     """
     n_orders: int = 1
-    """In how many orders of the choices each number of frames was asked."""
+    """Number of choice orders in which each number of frames was asked."""
     mrfs: int | None = None
-    """A number of frames: 0 for ``text-only``, None for ``undefined`` and ``error``."""
+    """Number of frames: 0 for ``text-only``, None for ``undefined`` and ``error``."""
     asked: tuple[int, ...] = ()
-    """The numbers of frames in the order of asking, repeats included."""
+    """Numbers of frames in the order asked, including repeats."""
     n_delivered: int = 0
-    """How many frames there were, at most as many as wanted."""
+    """Number of available frames, at most the number requested."""
     n_steps: int = 0
-    """Rounds of the search, counted as the released code does."""
+    """Rounds of the search, as the released code counts them."""
     is_monotone: bool | None = None
     """False where fewer frames were enough and more were not, None where not all numbers were seen."""
     is_changed: bool | None = None
@@ -130,15 +130,15 @@ class Mrfs(Examination[Settings]):
         self._asked = asked
 
     def of_run(self, *, model: str, selector: str) -> "Mrfs":
-        """The same diagnostic, with its model and its ranking recorded."""
+        """Return the diagnostic with its model and ranking recorded."""
         asked = Origin(model=model, ranking=self.settings.selector or selector)
         return Mrfs(self.settings, asked=asked)
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """One ranking, by the plan's selector unless another was named; `n_frames` is not used.
+        """Return one ranking, by the plan's selector unless another is given; `n_frames` is not used.
 
         Raises:
-            UsageError: a protocol was named, and it has another ranking.
+            UsageError: the given protocol requires another ranking.
         """
         ranking = self.settings.selector or selector
         if self.settings.protocol and (apart := self.settings.departures(ranking)):
@@ -149,7 +149,7 @@ class Mrfs(Examination[Settings]):
         return {VIEW: View(selector=ranking, n_frames=self.settings.max, is_ranked=True)}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """Without frames, with all, and the longest search; what is rejected is put once more on its own."""
+        """Return the longest search plus asking without and with all frames; rejections are retried once."""
         settings = self.settings
         if settings.orders > 1 and not _has_letters(item):
             return 0
@@ -158,7 +158,7 @@ class Mrfs(Examination[Settings]):
         return (n_ends + MOST_STEPS[settings.mode](settings.min, settings.max)) * n_orders
 
     def examine(self, subject: Subject) -> Flow[MrfsFinding]:
-        """Search for the number of frames of one question."""
+        """Search for one question's number of frames."""
         n_frames = min(self.settings.max, subject.n_frames(VIEW))
         if self.settings.orders > 1 and not _has_letters(subject.item):
             why = f"orders={self.settings.orders} rotates the choices, and this question has none"
@@ -172,7 +172,7 @@ class Mrfs(Examination[Settings]):
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """Mean demand, categories, each tag, demand against accuracy, and what the search met."""
+        """Return mean MRFS, categories, tags, MRFS against accuracy, and checks of the search."""
         if not examined:
             return ()
         demands = _Demands(
@@ -189,7 +189,7 @@ def _has_letters(item: Item) -> bool:
 
 
 def create(settings: Settings) -> Diagnostic:
-    """The diagnostic."""
+    """Create the diagnostic."""
     return Mrfs(settings)
 
 
@@ -198,7 +198,7 @@ def create(settings: Settings) -> Diagnostic:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """Where a search ended."""
+    """The result of a search."""
 
     category: Category
     mrfs: int | None = None
@@ -208,7 +208,7 @@ class Result:
 
 @dataclass(kw_only=True)
 class Probes(ABC):
-    """What is known of one question with the first frames of its ranking, as a search sees it."""
+    """What a search knows about one question with prefixes of its ranking."""
 
     n_frames: int
     right: dict[int, bool | None] = field(default_factory=dict)
@@ -216,23 +216,23 @@ class Probes(ABC):
 
     @abstractmethod
     def ask(self, *shots: Shot) -> Flow[None]:
-        """Find out whether it is right with these; None where there is no score."""
+        """Find out whether the answer is right with these frames; None without a score."""
 
     def is_right(self, n_wanted: int) -> Flow[bool | None]:
-        """With the first `n_wanted` frames, or as many as there are: right, wrong, or no score."""
+        """Return right, wrong, or None with the first `n_wanted` frames, or all if fewer."""
         n_shown = min(n_wanted, self.n_frames)
         yield from self.ask((n_shown, 0))
         return self.right[n_shown]
 
     def stopped(self, *, n_steps: int = 0) -> Result:
-        """An error, with its reason."""
+        """Return an error result with its reason."""
         reason = self.errors[0] if self.errors else "no frames: the ranking is empty"
         return Result(category="error", n_steps=n_steps, error=reason)
 
 
 @dataclass(kw_only=True)
 class Guesses(Probes):
-    """A question that is wrong without frames and otherwise right where `is_so` says so; nothing is asked."""
+    """A simulated question: wrong without frames, otherwise right if `is_so` says so; nothing is asked."""
 
     is_so: Callable[[int], bool]
 
@@ -244,7 +244,7 @@ class Guesses(Probes):
 
 @dataclass(kw_only=True)
 class Prober(Probes):
-    """Puts one question with the first frames of its ranking, and keeps what came of it."""
+    """Asks one question with prefixes of its ranking, and records the results."""
 
     subject: Subject
     orders: Sequence[tuple[int, ...]] = ((),)
@@ -253,7 +253,7 @@ class Prober(Probes):
     said: dict[Shot, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
     def ask(self, *shots: Shot) -> Flow[None]:
-        """Put these together, in every order; one that is rejected leaves None as its score."""
+        """Ask with these frames concurrently, in every choice order; a rejected request gives None."""
         if not shots:
             return
         times_s = self.subject.times_s(VIEW)
@@ -301,7 +301,7 @@ class Prober(Probes):
             self.letters[n_shown] = first.answer if first.answer in item.letters else ""
 
     def finding(self, result: Result, *, least: int) -> MrfsFinding:
-        """What was found, as the record that is stored."""
+        """Return the result as the stored record."""
         said = [self.said.get((self.n_frames, sample)) for sample in (0, 1)]
         return MrfsFinding(
             category=result.category,
@@ -319,9 +319,9 @@ class Prober(Probes):
 
 
 def _replies(asks: Sequence[Ask]) -> Flow[list[Reply | RejectedRequestError]]:
-    """The replies to asks that go out together; where one is rejected, each is put on its own.
+    """Send requests together and return the replies; if one is rejected, each is sent separately.
 
-    What was answered the first time is in the memory, so only the rejected one is sent again.
+    Replies from the first time are cached, so only the rejected one is sent again.
     """
     try:
         return list((yield asks))
@@ -335,7 +335,7 @@ def _replies(asks: Sequence[Ask]) -> Flow[list[Reply | RejectedRequestError]]:
 
 
 def _settled(prober: Probes, settings: Settings) -> Result | None:
-    """What is known once the question was asked without frames and with all of them."""
+    """Return the result if it is known from asking without frames and with all of them."""
     if settings.text_only and prober.right[0]:
         return Result(category="text-only", mrfs=0)
     has_full = prober.n_frames > 0 and prober.right[prober.n_frames] is not None
@@ -349,21 +349,22 @@ def _without(settings: Settings) -> list[Shot]:
 
 
 def _with_all(prober: Probes, settings: Settings) -> list[Shot]:
-    """With all frames, where there are any, and once more if asked for."""
+    """Return the request with all frames, if any, and a repetition if requested."""
     samples = (0, 1) if settings.check_repeat else (0,)
     return [(prober.n_frames, sample) for sample in samples] if prober.n_frames else []
 
 
 def nested_bisect(prober: Probes, settings: Settings) -> Flow[Result]:
-    """Halve the prefixes between the fewest and all frames until one number is left.
+    """Bisect prefixes between the fewest and all frames until one number is left.
 
-    The number found is right, and one frame less was seen to be wrong or is fewer than `least`. Where
-    answers are not monotone, it is therefore some such number, not always the smallest. Calls: one
-    without frames and one with all, together, and at most ceil(log2 of the number of prefixes).
+    The resulting number is right, and one frame fewer was wrong or is below `least`. If answers are not
+    monotone, it is a local solution, not always the minimum. Calls: one without frames and one with all,
+    together, and at most ceil(log2 of the number of prefixes).
 
     Source: HERBench, section 3.4 (adaptive bisection over nested prefixes).
-    Departs: a request that is rejected makes the question an error; with fewer frames than wanted the
-        search runs over those that there are.
+    Departs: a rejected request makes the question an error; with fewer frames than requested, the search
+    covers the available
+        ones.
     """
     n_all = prober.n_frames
     yield from prober.ask(*_without(settings), *_with_all(prober, settings))
@@ -382,11 +383,12 @@ def nested_bisect(prober: Probes, settings: Settings) -> Flow[Result]:
 
 
 def exhaustive(prober: Probes, settings: Settings) -> Flow[Result]:
-    """Ask with every number of frames, all at once: the true minimum, and whether answers are monotone.
+    """Ask with every number of frames at once: the true minimum, and whether answers are monotone.
 
     Source: HERBench, section 3.4, equation 1.
-    Departs: a question that is right with a few frames and wrong with all of them is undefined, as in
-        the released code and in the paper's third category; by equation 1 alone it would have a number.
+    Departs: a question that is right with a few frames and wrong with all of them is undefined, as in the
+    released code and in
+        the paper's third category; equation 1 alone would give a number.
     """
     n_all = prober.n_frames
     prefixes = range(max(1, min(settings.min, n_all)), n_all + 1)
@@ -402,16 +404,17 @@ def exhaustive(prober: Probes, settings: Settings) -> Flow[Result]:
 
 
 def official(prober: Probes, settings: Settings) -> Flow[Result]:
-    """The search of the released code, call by call.
+    """Run the search of the released code, call by call.
 
-    It counts a closing round that asks nothing, asks once more with the number that it ended at, and
-    where answers are not monotone gives an upper bound. A rejected request counts as wrong on its way,
-    and the search goes on above it; with all frames it makes the question undefined, without frames an error.
-    The numbers of frames are those wanted, not those delivered.
+    It counts a final round that asks nothing, asks once more with its final number, and gives an upper bound
+    if answers are not monotone. A rejected request counts as wrong, and the search continues above it; with
+    all frames it makes the question undefined, without frames an error. Numbers of frames are those
+    requested, not delivered.
 
     Source: HERBench's released code, calculate_mrfs.py.
-    Departs: the frames are prefixes of one ranking, where the released code selects anew for each
-        number; a reply that says that something went wrong is read by the plan's parser.
+    Departs: frames are prefixes of one ranking, while the released code selects anew for each number; a reply
+    that reports an
+        error is parsed by the plan's parser.
     """
     without = yield from prober.is_right(0)
     if without is not False:
@@ -447,7 +450,7 @@ SEARCHES: dict[Mode, Callable[[Probes, Settings], Flow[Result]]] = {
 
 
 def search_of(settings: Settings, n_frames: int) -> Search:
-    """The search over so many frames as a function of whether an answer is right; wrong without frames."""
+    """Return the search as a function of whether answers are right; wrong without frames."""
     least = max(1, min(settings.min, n_frames))
 
     def first(right: Callable[[int], bool]) -> int | None:
@@ -462,7 +465,7 @@ def search_of(settings: Settings, n_frames: int) -> Search:
 
 
 def _ended(flow: Flow[Result]) -> Result:
-    """The end of a flow that asks nothing."""
+    """Return the result of a flow that asks nothing."""
     try:
         next(flow)
     except StopIteration as end:
@@ -472,7 +475,7 @@ def _ended(flow: Flow[Result]) -> Result:
 
 
 def told_of(entries: Iterable[tuple[Item, MrfsFinding]]) -> list[QuestionLuck]:
-    """What the questions with choices say of luck."""
+    """Return what the questions with choices reveal about guessing."""
     is_found: Mapping[Category, bool] = {"visual-required": True, "undefined": False}
     return [
         QuestionLuck(
@@ -492,14 +495,14 @@ def told_of(entries: Iterable[tuple[Item, MrfsFinding]]) -> list[QuestionLuck]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Demand:
-    """What a summary needs of one question."""
+    """A question's data for summaries."""
 
     item: Item
     finding: MrfsFinding
 
     @property
     def full(self) -> bool | None:
-        """Right with all frames, where that was asked."""
+        """Whether it is right with all frames; None if not asked."""
         n = self.finding.n_delivered
         return self.finding.right.get(n) if n else None
 
@@ -511,7 +514,7 @@ class _Demand:
         return None if known is None else not known
 
     def is_lost(self) -> bool | None:
-        """Right with some frames and wrong with all."""
+        """Whether it is right with some frames and wrong with all."""
         if self.full is None:
             return None
         return not self.full and any(is_right for n, is_right in self.finding.right.items() if n)
@@ -521,7 +524,7 @@ class _Demand:
         return None in self.finding.right.values()
 
     def is_misled(self) -> bool | None:
-        """Right without frames and wrong with all."""
+        """Whether it is right without frames and wrong with all."""
         without = self.finding.right.get(0)
         return None if without is None or self.full is None else without and not self.full
 
@@ -552,7 +555,7 @@ class _Demands:
     figures: Figures
 
     def statements(self) -> tuple[Statement, ...]:
-        """The headline first."""
+        """Return the statements, the headline first."""
         statements: list[Statement] = [self._headline(), *self._guessing(), self._categories()]
         statements += self._distribution()
         measures = self._measures()
@@ -572,13 +575,13 @@ class _Demands:
     # ------------------------------------------------------------------ columns
 
     def _mean(self, some: Some) -> Estimate | None:
-        """The mean over visual-required questions, each counted once."""
+        """Return the mean over visual-required questions, each counted once."""
         wanted = [demand for demand in some if demand.is_of("visual-required")]
         most = max((demand.finding.n_delivered for demand in wanted), default=1)
         return self.figures.over(wanted, lambda demand: demand.finding.mrfs or 0, bounds=(1.0, float(most)))
 
     def _restricted(self, some: Some) -> Estimate | None:
-        """The same with every undefined question counted as one frame more than there were."""
+        """Return the mean with every undefined question counted as one frame more than available."""
         above = self.settings.max + 1
         wanted = [demand for demand in some if demand.is_of("visual-required", "undefined")]
 
@@ -656,7 +659,7 @@ class _Demands:
         return f"ranked by {ranking or 'the selector of the plan'}{protocol}"
 
     def _beside(self) -> str:
-        """HERBench's own mean where it was found in the same way."""
+        """Return HERBench's own mean if computed in the same way."""
         asked = self.asked or Origin(model="", ranking=self.settings.selector)
         of_model = of_another_model(asked.model) if asked.model else ["a model that is not known here"]
         return beside_herbench([*of_model, *self.settings.departures(asked.ranking)])
@@ -671,7 +674,7 @@ class _Demands:
         )
 
     def _guessing(self) -> list[Table]:
-        """What luck alone gets."""
+        """Return what guessing alone gives."""
         lucks, settings = told_of((demand.item, demand.finding) for demand in self.all), self.settings
         return guess_tables(
             lucks,
@@ -697,7 +700,7 @@ class _Demands:
         )
 
     def _distribution(self) -> list[Chart]:
-        """Which share of the visual-required questions demands each number of frames."""
+        """Return the distribution of required frames over visual-required questions."""
         wanted = [demand for demand in self.all if demand.is_of("visual-required")]
         if not wanted:
             return []
@@ -719,7 +722,7 @@ class _Demands:
         ]
 
     def _scatter(self, sheet: Table, whole: Row) -> list[Scatter]:
-        """Demand against accuracy, where both are known."""
+        """Return MRFS against accuracy, where both are known."""
         at = sheet.keys.index("mean"), sheet.keys.index("accuracy")
         dots = [
             Dot(label=entry.label, x=demand, y=accuracy)
@@ -738,7 +741,7 @@ class _Demands:
         return [scatter] if dots else []
 
     def _checks(self) -> Table:
-        """What the search met on its way; each line is of the questions for which it can be said."""
+        """Return checks of the search, each over the questions where it applies."""
         most, over = self.settings.max, self.figures.over
         calls = over(self.all, lambda demand: len(demand.finding.asked), bounds=(0.0, np.inf))
         n_failed = sum(list(demand.finding.right.values()).count(None) for demand in self.all)

@@ -1,4 +1,4 @@
-"""The demand (MRFS) that guessing gives: lines to compare the mean with."""
+"""The MRFS that guessing produces: reference lines for the mean."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -20,10 +20,10 @@ N_RHOS: Final = 7  # at which the lines between are looked at
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionLuck:
-    """What one question with choices says of luck.
+    """What one question with choices reveals about guessing.
 
     `is_found` is whether the search found a number of frames, `mrfs`; None for questions that are right
-    without frames or have no score. `letters` are those said with each number of frames.
+    without frames or have no score. `letters` are the answers at each number of frames.
     """
 
     item: Item
@@ -40,9 +40,9 @@ Some: TypeAlias = Sequence[QuestionLuck]
 
 
 def wrong_pairs(some: Some) -> tuple[SamePairs, ...]:
-    """Wrong letters with one number of frames and the next that was asked, without the one with no frames.
+    """Return pairs of wrong letters at adjacent numbers of frames, without the one with no frames.
 
-    Where a question needs more frames both are guesses, or both are read from the same few frames.
+    If a question needs more frames, both are guesses, or both come from the same few frames.
     """
     counted: Counter[tuple[int, int, bool]] = Counter()
     for question_luck in some:
@@ -67,17 +67,17 @@ def wrong_pairs(some: Some) -> tuple[SamePairs, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Lines:
-    """What guessing gets on these questions: how often a number of frames, and which mean."""
+    """What guessing gives on these questions: how often a number is found, and its mean."""
 
     chance: float
     mean: float
     least: float
 
     def of_one_frame(self, accuracy: float) -> float:
-        """The mean of who needs one frame where they know, and guesses otherwise, at this accuracy.
+        """Return the mean if known answers need one frame and others are guessed, at this accuracy.
 
-        The accuracy is that with all frames of the questions that are wrong without. Those who know are
-        (accuracy - chance) / (1 - chance) of the questions, none below chance.
+        The accuracy is with all frames, on the questions that are wrong without. The known share is (accuracy
+        - chance) / (1 - chance), 0 below chance.
         """
         known = max(0.0, (accuracy - self.chance) / (1 - self.chance))
         by_luck = (1 - known) * self.chance
@@ -87,10 +87,10 @@ class Lines:
 def lines_of(
     some: Some, *, rho: float, least: int, n_orders: int, search: Callable[[int], Search]
 ) -> Lines | None:
-    """The lines for the choices and frames of these questions; None where there are no questions.
+    """Return the lines for these questions' choices and frames; None without questions.
 
-    Each question counts as often as its luck finds a number. Guesses without frames and with them are
-    independent; those with k frames and k + 1 are the same with probability `rho`.
+    Each question is weighted by the probability that guessing finds a number. Guesses without and with frames
+    are independent; those with k and k + 1 frames are equal with probability `rho`.
     """
     kinds = Counter((len(q.item.choices), q.n_frames) for q in some if q.n_frames)
     lines: dict[tuple[int, int], ChanceSearch] = {}
@@ -117,15 +117,15 @@ class _Row:
 def guess_tables(
     lucks: Some, *, least: int, n_orders: int, search: Callable[[int], Search], n_open: int, figures: Figures
 ) -> list[Table]:
-    """The mean demand beside what luck gets.
+    """Return the mean MRFS next to what guessing gives.
 
     Args:
         lucks: the questions with choices.
-        least: fewest frames that were tried.
-        n_orders: in how many orders of the choices each number of frames was asked.
-        search: the search that was used, by the number of frames.
-        n_open: questions without choices, of which nothing can be said.
-        figures: how they get their intervals.
+        least: the smallest number of frames tried.
+        n_orders: number of choice orders for each number of frames.
+        search: the search by number of frames.
+        n_open: number of questions without choices, which are excluded.
+        figures: how intervals are computed.
     """
     some = [q for q in lucks if q.is_found is not None and q.n_frames]
     if not any(question_luck.is_found for question_luck in some):
@@ -161,7 +161,7 @@ def _lines(
     notes: Sequence[str],
     figures: Figures,
 ) -> Table:
-    """The mean beside the lines that are shown; the first counts, with what lies `around` it."""
+    """Return the mean and the reference lines; the first counts, with the range `around` it."""
     lucks = [question_luck for question_luck in some if question_luck.is_found]
     most = max(question_luck.n_frames for question_luck in lucks)
     mean = figures.over(lucks, lambda question_luck: question_luck.mrfs or 0, bounds=(1.0, float(most)))
@@ -200,7 +200,7 @@ def _lines(
 
 
 def _at(lines: Lines, accuracy: Estimate | None, *, around: Sequence[Lines]) -> Estimate | float | None:
-    """The line of who needs one frame, with the interval that the accuracy and lines around it give."""
+    """Return the one-frame line, with the interval from the accuracy and the lines around it."""
     if accuracy is None:
         return None
     value = lines.of_one_frame(accuracy.value)

@@ -1,4 +1,4 @@
-"""The demand that HERBench prints, and which numbers it can be set beside."""
+"""HERBench's published MRFS, and which results are comparable."""
 
 import re
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ _MEANS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Who was asked, and whose ranking the frames are of: the specs of model and selector."""
+    """The model and the ranking of the frames: specs of model and selector."""
 
     model: str
     ranking: str
 
 
 def departures(*, ranking: str | None, n_frames: int, n_orders: int, asks_without: bool) -> list[str]:
-    """In what a ranking and a search are not those of HERBench; a ranking of None is not looked at.
+    """Return how a ranking and search differ from HERBench's; a ranking of None is ignored.
 
     Source: HERBench, section 3.4 (f, r and x) and equation 1.
     Departs: no.
@@ -51,7 +51,7 @@ def _is_aks(ranking: str) -> bool:
 
 
 def of_another_model(model: str) -> list[str]:
-    """That a model is not the paper's, if it is not.
+    """Say that a model is not the paper's, if so.
 
     >>> of_another_model("transformers:Qwen/Qwen2.5-VL-7B-Instruct"), of_another_model("openai:gpt-5")
     ([], ['the model openai:gpt-5 (expected Qwen2.5-VL)'])
@@ -61,7 +61,7 @@ def of_another_model(model: str) -> list[str]:
 
 
 def beside_herbench(apart: list[str]) -> str:
-    """The mean that HERBench prints, or why it is not set beside the mean here."""
+    """Return HERBench's published mean, or why it is not comparable."""
     how = f"{MODEL}, {RANKING}, x = {N_FRAMES}"
     if not apart:
         return f"HERBench prints 5.49 ({how}). {_MEANS}"

@@ -1,4 +1,4 @@
-"""The numbers of frames that searches of `mrfs` try: how many at most, and whether answers to them agree."""
+"""The numbers of frames that searches of `mrfs` try: the maximum, and monotonicity of answers."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -6,7 +6,7 @@ from typing import Final
 
 
 def bisect_steps(low: int, high: int) -> int:
-    """The most that halving the numbers from `low` to `high` tries until one is left.
+    """Return the most numbers that bisecting `low` to `high` tries.
 
     >>> bisect_steps(1, 16), bisect_steps(1, 1)
     (4, 0)
@@ -15,7 +15,7 @@ def bisect_steps(low: int, high: int) -> int:
 
 
 def official_steps(low: int, high: int) -> int:
-    """The most that the released search tries; the number that it ends at is tried again.
+    """Return the most numbers that the released search tries; the final one is tried again.
 
     >>> official_steps(1, 16)
     4
@@ -34,11 +34,11 @@ MOST_STEPS: Final[Mapping[str, Callable[[int, int], int]]] = {
     "exhaustive": lambda low, high: high - low,
     "official": official_steps,
 }
-"""By mode, from the fewest frames that are tried and all of them."""
+"""Step counts by mode, from the smallest and largest number of frames."""
 
 
 def is_monotone(right: Mapping[int, bool | None], tried: range) -> bool | None:
-    """Whether answers, once right, are right with every larger number; None where too few are known to say.
+    """Whether right answers stay right with more frames; None if too few are known.
 
     >>> is_monotone({1: False, 2: True}, range(1, 3)), is_monotone({1: True, 2: False}, range(1, 3))
     (True, False)

@@ -1,4 +1,4 @@
-"""What k replies to the same question find together: one right, all right, a vote; and what luck would."""
+"""What k replies to one question achieve together: one right, all right, a vote; and what guessing would."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,11 +33,11 @@ class RepeatsFinding(Record):
     """
 
     marks: tuple[ReplyScore, ...]
-    """In the order of the samples."""
+    """Scores of the replies, in sample order."""
     same_as: tuple[int | None, ...]
-    """For each the place of the first one with the same answer; None where none was read."""
+    """For each reply, the index of the first one with the same answer; None without an answer."""
     n_distinct: int
-    """How many different replies there are, word for word."""
+    """Number of distinct replies, verbatim."""
 
 
 class Repeats(Examination[Settings]):
@@ -63,15 +63,15 @@ class Repeats(Examination[Settings]):
 
     @property
     def n_drawn(self) -> int:
-        """How many replies there are."""
+        """Return the number of replies."""
         return self.settings.n
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """All replies."""
+        """Return the number of replies."""
         return self.settings.n
 
     def examine(self, subject: Subject) -> Flow[RepeatsFinding]:
-        """Ask for all replies at once, and mark them."""
+        """Ask for all replies at once, and score them."""
         replies = yield from ask_candidates(subject.prompt(PLAN), self.settings.n)
         marks, outcomes = yield from mark_all(subject, replies)
         groups = answer_groups(outcomes, is_text=not subject.item.choices)
@@ -81,7 +81,7 @@ class Repeats(Examination[Settings]):
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """The figures for every k, how much answers change, and the curves."""
+        """Return the results for every k, how much answers vary, and the curves."""
         figures = Figures(rng=rng, level=level)
         side = side_by_side(
             examined, RepeatsFinding, lambda f: {POOL: f.marks}, conditions=(POOL,), figures=figures
@@ -90,7 +90,7 @@ class Repeats(Examination[Settings]):
 
 
 def create(settings: Settings) -> Diagnostic:
-    """The diagnostic."""
+    """Create the diagnostic."""
     return Repeats(settings)
 
 
@@ -101,7 +101,7 @@ Found = SideBySide[RepeatsFinding]
 
 @dataclass(frozen=True, kw_only=True)
 class _Curve:
-    """One measure: what it is for a question and k, and what one who guesses gets."""
+    """A measure: its value for a question and k, and its value under guessing."""
 
     key: str
     of: Callable[[RepeatsFinding, int], float]
@@ -135,13 +135,13 @@ _CURVES = (
 
 @dataclass(frozen=True, kw_only=True)
 class _Together:
-    """The questions all of whose replies have a score."""
+    """The questions whose replies all have a score."""
 
     found: Found
     settings: Settings
 
     def statements(self) -> list[Statement]:
-        """The headline first."""
+        """Return the statements, the headline first."""
         statements: list[Statement] = [self._headline()]
         if self.found.items:
             statements += [self._changes(), self._figure()]
@@ -187,7 +187,7 @@ class _Together:
         ]
 
     def _changes(self) -> Table:
-        """How much answers change from reply to reply."""
+        """Return how much answers vary between replies."""
 
         def of(is_so: Callable[[RepeatsFinding, Item], float]) -> Estimate:
             pairs = zip(self.found.findings, self.found.items, strict=True)

@@ -1,4 +1,4 @@
-"""What an answer follows when the choices are rotated: the text of a choice, or its letter."""
+"""What answers follow if choices are rotated: a choice's text, or its letter."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -53,7 +53,7 @@ class Settings(Record):
             )
 
     def of(self, item: Item) -> tuple[tuple[int, ...], ...]:
-        """The orders in which an item is shown, its own first; none without two choices."""
+        """Return an item's display orders, its own first; none without two choices."""
         if item.answer_kind != "choice" or len(item.choices) < _FEWEST:
             return ()
         n = len(item.choices) if self.orders == CYCLIC else int(self.orders)
@@ -64,13 +64,13 @@ class OrderAnswer(Record):
     """The answer to one order of the choices."""
 
     order: tuple[int, ...]
-    """For each place the choice that is shown there; empty for the item's own order."""
+    """The choice shown at each position; empty for the item's own order."""
     mark: ReplyScore
-    """Its letter is in the item's own order."""
+    """The answer, with its letter in the item's own order."""
 
     @property
     def shown(self) -> str:
-        """The letter that the model said; empty where none of the choices was read."""
+        """Return the letter in the reply; empty if none of the choices was parsed."""
         own = ord(self.mark.answer) - ord("A") if len(self.mark.answer) == 1 else -1
         if own < 0 or (self.order and own not in self.order):
             return ""
@@ -78,12 +78,12 @@ class OrderAnswer(Record):
 
 
 class RotationsFinding(Record):
-    """The answers to one question under each rotation; nothing for one without two choices."""
+    """The answers to one question under each rotation; empty without two choices."""
 
     turns: tuple[OrderAnswer, ...]
 
     def followed(self) -> list[Followed]:
-        """What the answers after the first follow of it; nothing where no first answer was read."""
+        """Return what later answers share with the first; empty if no first answer was parsed."""
         first, *others = self.turns or (None,)
         return [] if first is None or not first.shown else [_followed(first, other) for other in others]
 
@@ -112,7 +112,7 @@ class Rotations(Examination[Settings]):
     finding: type[Record] = RotationsFinding
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """Every rotation."""
+        """Return the number of rotations."""
         return len(self.settings.of(item))
 
     def examine(self, subject: Subject) -> Flow[RotationsFinding]:
@@ -127,7 +127,7 @@ class Rotations(Examination[Settings]):
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """Right in all orders beside what guessing gets; what answers follow."""
+        """Return the share right in all orders with guessing, and what answers follow."""
 
         def marks_of(finding: RotationsFinding) -> dict[str, tuple[ReplyScore, ...]]:
             return {_ALL: tuple(turn.mark for turn in finding.turns)} if finding.turns else {}
@@ -141,7 +141,7 @@ class Rotations(Examination[Settings]):
 
 
 def create(settings: Settings) -> Diagnostic:
-    """The diagnostic."""
+    """Create the diagnostic."""
     return Rotations(settings)
 
 
@@ -156,7 +156,7 @@ def _own_order(side: Found) -> Values:
 
 
 def _right_by_chance(side: Found) -> Values:
-    """The chance that independent guesses are right in all orders, for each question."""
+    """Return, for each question, the probability that independent guesses are right in all orders."""
     each = zip(side.items, side.marks[_ALL], strict=True)
     return np.array(
         [float(guesses([item], partial(chance_of, len(some), len(some)))[0]) for item, some in each],
@@ -218,7 +218,7 @@ def _orders_note(side: Found) -> str:
 
 
 def _following(side: Found) -> Table:
-    """What the answers after the first have in common with it, over all questions, and by the first."""
+    """Return what later answers share with the first, over all questions and by the first answer."""
     followed = [finding.followed() for finding in side.findings]
     own = _own_order(side)
 

@@ -1,4 +1,4 @@
-"""Where a score is lost: on the way to the evidence, or with the evidence in sight."""
+"""Where a score is lost: before reaching the evidence, or with the evidence in view."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,12 +61,12 @@ class Settings(Record):
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """What is compared with the evidence."""
+        """Return what is compared with the evidence."""
         return (PLAN, *self.selectors)
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """All that shows frames."""
+        """Return all views with frames."""
         return (*self.chosen, ORACLE)
 
 
@@ -80,18 +80,18 @@ class GapFinding(Record, omit_defaults=True):
     """
 
     marks: dict[str, tuple[ReplyScore, ...]]
-    """One score each; ``text`` has one, too."""
+    """Scores by view, including ``text``."""
     recall: dict[str, float | None]
-    """The share of the spans of evidence that the frames hit; None where evidence has no time."""
+    """Share of evidence spans with a frame shown, by view; None if evidence has no times."""
     n_frames: dict[str, int]
     n_pieces: int
-    """How many pieces of evidence are annotated."""
+    """Number of annotated pieces of evidence."""
     is_filled: bool = False
     """Whether the item has no evidence frames, so that the plan's frames replace them."""
 
 
 def recall(item: Item, times_s: Sequence[float], *, slack_s: float = 0.0) -> float | None:
-    """The share of the spans of evidence of which at least one frame is shown.
+    """Return the share of evidence spans with at least one frame shown.
 
     Args:
         item: the question; evidence that lists frames without a span says no time and does not count.
@@ -152,18 +152,18 @@ class SelectorGap(Examination[Settings]):
     finding: type[Record] = GapFinding
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """The frames of the plan, of each selector and of the evidence, with one budget."""
+        """Return the frames of the plan, of each selector and of the evidence, with one budget."""
         specs = {PLAN: self.settings.base or selector}
         specs |= {spec: spec for spec in self.settings.selectors}
         specs |= {ORACLE: self.settings.oracle}
         return {name: View(selector=spec, n_frames=n_frames) for name, spec in specs.items()}
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """What each selector shows, the evidence, and the words alone."""
+        """Return the number of selectors, plus evidence and text."""
         return len(self.settings.shown) + self.settings.blind
 
     def examine(self, subject: Subject) -> Flow[GapFinding]:
-        """Ask with all frames at once, or not at all where there is no evidence and that is to be skipped."""
+        """Ask with all views at once; nothing if there is no evidence and such items are skipped."""
         item, settings = subject.item, self.settings
         n_pieces = len(located(item))
         is_filled = not n_pieces and settings.missing == "fill"
@@ -190,7 +190,7 @@ class SelectorGap(Examination[Settings]):
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """Both gaps of each selector; where questions are lost; how much evidence is found; by tag."""
+        """Return both gaps by selector, where questions are lost, evidence recall, and results by tag."""
         conditions = (*self.settings.shown, *([TEXT] if self.settings.blind else []))
         figures = Figures(rng=rng, level=level)
         side = side_by_side(examined, GapFinding, lambda f: f.marks, conditions=conditions, figures=figures)
@@ -198,7 +198,7 @@ class SelectorGap(Examination[Settings]):
 
 
 def create(settings: Settings) -> Diagnostic:
-    """The diagnostic."""
+    """Create the diagnostic."""
     return SelectorGap(settings)
 
 
@@ -209,13 +209,13 @@ Found = SideBySide[GapFinding]
 
 @dataclass(frozen=True, kw_only=True)
 class _Gaps:
-    """The tables over the questions that have a score with all frames."""
+    """The tables over the questions with a score for all views."""
 
     found: Found
     settings: Settings
 
     def statements(self) -> list[Statement]:
-        """The headline first."""
+        """Return the statements, the headline first."""
         recalled = self._recalled()
         statements: list[Statement] = [self._headline()]
         if self.found.items:
@@ -297,7 +297,7 @@ class _Gaps:
     # ------------------------------------------------------------------ what is found
 
     def _recalled(self) -> Found:
-        """The questions whose evidence has a time."""
+        """Return the questions whose evidence has a time."""
         findings, names = self.found.findings, self.settings.shown
         has_all = [not f.is_filled and all(f.recall[name] is not None for name in names) for f in findings]
         return self.found.of(np.flatnonzero(has_all))

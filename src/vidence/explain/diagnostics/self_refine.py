@@ -1,4 +1,4 @@
-"""What rounds of reviewing and answering again repair, what they spoil, and what re-asking alone would do."""
+"""What rounds of self-review repair and spoil, and what asking again alone would do."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ FOREIGN_REVIEWS: Final = (
     "Nothing is wrong with what is described. The step from the tool in the left hand to the purpose of the "
     "work is plausible, but it is not shown; look for what happens right after it.",
 )
-"""Reviews of answers to other questions about other videos, in our words."""
+"""Reviews that fit other questions about other videos, in our words."""
 
 
 class Settings(Record):
@@ -67,18 +67,18 @@ class Settings(Record):
 
 
 class SelfRefineFinding(Record):
-    """What one question got, round by round; round 0 is the first answer.
+    """One question's scores by round; round 0 is the first answer.
 
     Source: HumanPCR, tables 4 and 12.
     Departs: see `SelfRefine`.
     """
 
     marks: dict[str, tuple[ReplyScore, ...]]
-    """By what was done (``own``, ``none``, ``foreign``, ``resample``), a score for each round and round 0."""
+    """Scores of round 0 and each round, by chain (``own``, ``none``, ``foreign``, ``resample``)."""
     reviews: tuple[str, ...]
-    """The model's own, one for each round."""
+    """The model's own reviews, one per round."""
     unchanged: dict[str, tuple[bool, ...]]
-    """By what was done, for each round: whether the words of the answer stayed."""
+    """Whether the answer stayed verbatim in each round, by chain."""
 
 
 class SelfRefine(Examination[Settings]):
@@ -104,16 +104,16 @@ class SelfRefine(Examination[Settings]):
 
     @property
     def n_drawn(self) -> int:
-        """How many replies there are to the prompt of the question."""
+        """Return the number of replies to the question's prompt."""
         return self.settings.rounds + 1 if RESAMPLE in self.settings.controls else 1
 
     def most_asks(self, item: Item, *, n_frames: int) -> int:
-        """The first replies, two asks for each round of the own chain and one for that of others."""
+        """Return the first replies, two requests per own round, and one per control round."""
         n_others = sum(control != RESAMPLE for control in self.settings.controls)
         return self.n_drawn + self.settings.rounds * (2 + n_others)
 
     def examine(self, subject: Subject) -> Flow[SelfRefineFinding]:
-        """Ask for all first replies at once, then go through the chains."""
+        """Ask for all first replies at once, then run the chains."""
         replies = yield from ask_candidates(subject.prompt(PLAN), self.n_drawn)
         reviews = list[str]()
         chains: dict[str, list[Reply]] = {
@@ -136,7 +136,7 @@ class SelfRefine(Examination[Settings]):
         )
 
     def _chain(self, subject: Subject, first: Reply, *, way: str, reviews: list[str]) -> Flow[list[Reply]]:
-        """The answers of one chain, the first included; own reviews are added to `reviews`."""
+        """Return the answers of one chain, including the first; own reviews are added to `reviews`."""
         chain, rounds = [first], [RefineRound(first)]
         for _ in range(self.settings.rounds):
             text: str | None = None
@@ -154,7 +154,7 @@ class SelfRefine(Examination[Settings]):
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
-        """Each round against the first answer; each way of re-asking; the curves."""
+        """Return each round against the first answer, each chain, and the curves."""
         conditions = [
             _key(way, n) for way in (OWN, *self.settings.controls) for n in range(self.settings.rounds + 1)
         ]
@@ -169,12 +169,12 @@ class SelfRefine(Examination[Settings]):
 
 
 def create(settings: Settings) -> Diagnostic:
-    """The diagnostic."""
+    """Create the diagnostic."""
     return SelfRefine(settings)
 
 
 def foreign_review(item: Item, number: int) -> str:
-    """One of `FOREIGN_REVIEWS`, drawn from the question and the number of the round alone."""
+    """Return one of `FOREIGN_REVIEWS`, determined by the question and the round."""
     key = hashlib.sha256(f"{item.item_id}\n{number}".encode()).digest()
     return FOREIGN_REVIEWS[key[0] % len(FOREIGN_REVIEWS)]
 
@@ -204,19 +204,19 @@ class _Rounds:
         return (OWN, *self.settings.controls)
 
     def statements(self) -> list[Statement]:
-        """The headline first."""
+        """Return the statements, the headline first."""
         statements: list[Statement] = [self._headline()]
         if self.found.items:
             statements += [self._controls(), self._curves()]
         return statements
 
     def _rows(self) -> dict[str, str]:
-        """The labels of the rounds of the own review."""
+        """Return the labels of the own chain's rounds."""
         rounds = range(1, self.settings.rounds + 1)
         return {_key(OWN, 0): "first answer"} | {_key(OWN, n): f"round {n}" for n in rounds}
 
     def _change(self, key: str, *, is_repair: bool) -> Estimate | None:
-        """The share of questions that a chain has repaired, or spoiled, since its first answer."""
+        """Return the share of questions that a chain repaired, or spoiled, since its first answer."""
         way, _, number_ = key.partition(":")
         if number_ == "0":
             return None
@@ -228,7 +228,7 @@ class _Rounds:
         return np.asarray(moved, np.float64)
 
     def _mcnemar(self, key: str) -> float | None:
-        """The exact p-value of repaired against spoiled, over questions; None where scores are in parts."""
+        """Return the exact p-value of repaired against spoiled; None for partial scores."""
         after, before = self.found.values[key], self.found.values[_key(OWN, 0)]
         is_whole = all(set(np.unique(values)) <= {0.0, 1.0} for values in (after, before))
         return mcnemar(after, before).p_exact if is_whole and key != _key(OWN, 0) else None
@@ -275,7 +275,7 @@ class _Rounds:
         return sum(tokens) / len(tokens) if tokens else None
 
     def _controls(self) -> Table:
-        """What the last round of each way repairs and spoils, and what the own review does beyond it."""
+        """Return what each chain's last round repairs and spoils, and the own review's excess."""
         side, last = self.found, self.settings.rounds
         own = self._moved(OWN, last, is_repair=True)
         beyond = side.figures.differences(

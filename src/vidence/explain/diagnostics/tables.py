@@ -1,4 +1,4 @@
-"""Tables of diagnostics: figures with intervals, columns of several of them, conditions compared."""
+"""Tables of diagnostics: values with intervals, shared columns, comparisons of conditions."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -53,14 +53,14 @@ OfItemT = TypeVar("OfItemT", bound=_OfItem)
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """A paired difference of means, and its p-value adjusted for all that are in the same table."""
+    """A paired difference of means, with its p-value adjusted within its table."""
 
     estimate: Estimate
     p_holm: float
 
 
 def adjusted(values: Mapping[str, tuple[Estimate, float]]) -> dict[str, Difference]:
-    """Differences with their p-values, adjusted for their number."""
+    """Return differences with p-values adjusted for their number."""
     p_values = paired.holm([p for _, p in values.values()]) if values else ()
     return {
         name: Difference(estimate=estimate, p_holm=p)
@@ -70,20 +70,20 @@ def adjusted(values: Mapping[str, tuple[Estimate, float]]) -> dict[str, Differen
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """How every figure gets its interval: by video, as every other mean and difference does."""
+    """Computes intervals for all values, clustered by video like other means."""
 
     rng: np.random.Generator
     level: float
 
     def mean(self, values: Values, items: Sequence[Item], *, bounds: Bounds = SHARE) -> Estimate:
-        """The mean over questions, one or more; where all values are within `bounds`, so is its interval."""
+        """Return the mean over one or more questions; values within `bounds` bound the interval, too."""
         within = bounds if _is_within(bounds, values) else UNBOUNDED
         return mean_interval(values, clusters=Clusters.of(items), bounds=within, level=self.level)
 
     def over(
         self, some: Sequence[OfItemT], of: Callable[[OfItemT], float], *, bounds: Bounds = SHARE
     ) -> Estimate | None:
-        """The mean of something over questions, or the share of which it is true; None of no questions."""
+        """Return the mean of a value, or share of a property; None without questions."""
         if not some:
             return None
         return self.mean(
@@ -93,9 +93,9 @@ class Figures:
     def difference(
         self, first: Values, second: Values, items: Sequence[Item], *, bounds: Bounds = SHARE
     ) -> tuple[Estimate, float]:
-        """The first less the second on the same questions, and the p-value of its being 0.
+        """Return the first minus the second on the same questions, and the p-value.
 
-        `bounds` are those of the values; of ones that lie outside, the interval has none.
+        `bounds` are those of the values; if values exceed them, the interval is unbounded.
         """
         within = bounds if _is_within(bounds, first, second) else UNBOUNDED
         comparison = paired.compare(
@@ -106,13 +106,13 @@ class Figures:
     def differences(
         self, pairs: Mapping[str, tuple[Values, Values]], items: Sequence[Item]
     ) -> dict[str, Difference]:
-        """The first of each pair less the second, adjusted for their number; nothing of no questions."""
+        """Return first minus second for each pair, adjusted for their number; empty without questions."""
         return adjusted(
             {name: self.difference(*pair, items) for name, pair in pairs.items()} if items else {}
         )
 
     def ratio(self, first: Values, second: Values, items: Sequence[Item]) -> Estimate:
-        """The mean of the first over the mean of the second on the same questions."""
+        """Return the mean of the first divided by that of the second, on the same questions."""
         clusters, settings = Clusters.of(items), Resampling(level=self.level)
         return ratio_of_means(first, second, clusters=clusters, rng=self.rng, settings=settings).fieller
 
@@ -125,17 +125,17 @@ def _is_within(bounds: Bounds, *values: Values) -> bool:
 
 
 def guess(item: Item) -> float:
-    """The chance to name the right choice blindly; 0 for an open question."""
+    """Return the probability of guessing the right choice; 0 for an open question."""
     return 1 / len(item.choices) if item.answer_kind == "choice" and item.choices else 0.0
 
 
 def guesses(items: Sequence[Item], chance: Callable[[float], float] = float) -> Values:
-    """What guessing alone gets on each question, of the chance of one guess; shape (n_items,)."""
+    """Return what guessing gives on each question, from the chance of one guess; shape (n_items,)."""
     return np.array([chance(guess(item)) for item in items], np.float64)
 
 
 def chance_of(n_least: int, n_tries: int, chance: float) -> float:
-    """The chance of at least so many hits in independent tries.
+    """Return the probability of at least this many hits in independent tries.
 
     >>> round(chance_of(3, 4, 0.25), 4)
     0.0508
@@ -151,12 +151,12 @@ def chance_of(n_least: int, n_tries: int, chance: float) -> float:
 def difference(
     key: str, values: Mapping[str, Difference], title: str, *, note: str = "paired"
 ) -> Measure[str]:
-    """A column of paired differences, for rows by name; empty where a row has none."""
+    """Return a column of paired differences for rows by name; empty if a row has none."""
     return share(key, lambda name: values[name].estimate if name in values else None, title, note=note)
 
 
 def holm(values: Mapping[str, Difference]) -> Measure[str]:
-    """A column of the p-values of these differences."""
+    """Return a column with the p-values of these differences."""
     how = "test of the difference, by source; adjusted for all lines of this table that have one"
     return p_value(
         "p_holm", lambda name: values[name].p_holm if name in values else None, "p (Holm)", note=how
@@ -166,7 +166,7 @@ def holm(values: Mapping[str, Difference]) -> Measure[str]:
 def counted(
     items: Sequence[Item], figures: Figures
 ) -> tuple[Measure[Sequence[bool]], Measure[Sequence[bool]]]:
-    """Two columns for rows that say whether something is so of each question: its share, and of how many."""
+    """Return two columns for rows with a property per question: its share, and the number of questions."""
     return (
         share("share", lambda is_so: figures.mean(np.array(is_so, np.float64), items)),
         number("n", sum, "questions"),
@@ -175,7 +175,7 @@ def counted(
 
 @dataclass(frozen=True, kw_only=True)
 class Flagged:
-    """Of which questions something is so, how often guessing alone makes it so, and what lies beyond that."""
+    """Which questions have a property, the share by guessing, and the share beyond guessing."""
 
     is_so: Values
     chances: Values
@@ -183,7 +183,7 @@ class Flagged:
 
 
 def flagged(mean: Callable[[Values], Estimate], *, note: str) -> tuple[Measure[Flagged], ...]:
-    """Columns for rows that flag questions: how many, which share, and the share by guessing."""
+    """Return columns for rows that flag questions: number, share, and share by guessing."""
     return (
         number("questions", lambda row: int(row.is_so.sum())),
         share("share", lambda row: mean(row.is_so)),
@@ -192,7 +192,7 @@ def flagged(mean: Callable[[Values], Estimate], *, note: str) -> tuple[Measure[F
 
 
 def kinds(scores: Mapping[str, Sequence[Sequence[ReplyScore]]]) -> tuple[Measure[str], ...]:
-    """Columns that count the replies that were unreadable, refused, and cut off at their length limit."""
+    """Return columns that count unreadable, refused and truncated replies."""
 
     def n_of(is_so: Callable[[ReplyScore], bool]) -> Callable[[str], Value]:
         return lambda name: sum(map(is_so, chain.from_iterable(scores[name])))
@@ -216,15 +216,15 @@ def tag_tables(
     measures: Sequence[Measure[RowT]],
     notes: Sequence[str] = (NO_ADJUSTMENT,),
 ) -> list[Table]:
-    """A table for each tag by which the questions can be parted, with a row for each of its values.
+    """Return a table per usable tag, with a row per value.
 
     Args:
-        prefix: of the names of the tables; the tag follows.
-        title: of the tables; ``, by TAG`` follows.
+        prefix: of table names, followed by the tag.
+        title: of the tables, followed by ``, by TAG``.
         items: the questions.
-        about: what a row is about, of the positions of its questions.
+        about: returns what a row describes, from its questions' positions.
         measures: the columns.
-        notes: what must be known to read them.
+        notes: for readers.
     """
     return [
         tabulate(
@@ -240,7 +240,7 @@ def tag_tables(
 
 
 def by_tag(items: Sequence[Item]) -> dict[str, dict[str, tuple[int, ...]]]:
-    """For each tag with 2 to 40 values the positions of the items that have each value."""
+    """Return, for each tag with 2 to 40 values, the positions of the items with each value."""
     entries: dict[str, dict[str, list[int]]] = {}
     for position, item in enumerate(items):
         for tag, value in item.tags.items():
@@ -253,7 +253,7 @@ def by_tag(items: Sequence[Item]) -> dict[str, dict[str, tuple[int, ...]]]:
 
 
 def _in_order(value: str) -> tuple[bool, float, str]:
-    """Numbers first, by size; then words."""
+    """Sort key: numbers first, by size; then words."""
     is_number = value.isascii() and value.isdecimal()
     return not is_number, float(value) if is_number else 0.0, value
 
@@ -277,7 +277,7 @@ class SideBySide(Generic[FindingT]):
     figures: Figures
 
     def of(self, positions: Sequence[int] | NDArray[np.int64]) -> "SideBySide[FindingT]":
-        """Some of the questions."""
+        """Return a subset of the questions."""
         chosen = np.asarray(positions, np.int64)
         at: list[int] = chosen.tolist()
         return replace(
@@ -293,7 +293,7 @@ class SideBySide(Generic[FindingT]):
         return self.figures.mean(values, self.items)
 
     def gain(self, values: Values) -> Estimate:
-        """The mean of what has no bounds, such as a difference."""
+        """Return the mean of an unbounded value, such as a difference."""
         return self.figures.mean(values, self.items, bounds=UNBOUNDED)
 
     def ratio(self, first: Values, second: Values) -> Estimate:
@@ -301,35 +301,35 @@ class SideBySide(Generic[FindingT]):
         return self.figures.ratio(first, second, self.items)
 
     def accuracy(self, condition: str) -> Estimate:
-        """The mean under a condition."""
+        """Return the mean under a condition."""
         return self.mean(self.values[condition])
 
     def difference(self, first: str, second: str) -> Estimate:
-        """The first condition less the second, paired."""
+        """Return the first condition minus the second, paired."""
         return self.figures.difference(self.values[first], self.values[second], self.items)[0]
 
     def differences(self, pairs: Mapping[str, tuple[str, str]]) -> dict[str, Difference]:
-        """By name the first condition of a pair less the second; see `Figures.differences`."""
+        """Return first minus second condition by name; see `Figures.differences`."""
         values = {name: (self.values[first], self.values[second]) for name, (first, second) in pairs.items()}
         return self.figures.differences(values, self.items)
 
     def questions(self) -> Measure[object]:
-        """A column with the number of questions."""
+        """Return a column with the number of questions."""
         return number("questions", lambda _: len(self.items))
 
     def rows(self, names: Iterable[str], labels: Mapping[str, str] | None = None) -> Iterator[RowSpec[str]]:
-        """A row for each name; none where there are no questions."""
+        """Yield a row per name; none without questions."""
         return by_name(names if self.items else (), labels)
 
     def guessing_note(self, more: str = "") -> str:
-        """What guessing alone gets on these questions, as a sentence; empty of none."""
+        """Return a sentence on what guessing alone gives; empty without questions."""
         chance = 100 * float(guesses(self.items).mean()) if self.items else 0.0
         return f"Guessing alone gets {chance:.1f} %{more}." if self.items else ""
 
     def beyond_guessing(self, values: Values, chances: Values) -> Estimate | None:
-        """The share known, corrected for guessing: ``(share - chance) / (1 - chance)``.
+        """Return the share known, corrected for guessing: ``(share - chance) / (1 - chance)``.
 
-        None where guessing alone gets everything.
+        None if guessing alone gives everything.
         """
         left = float((1 - chances).mean())
         if left <= 0:
@@ -348,14 +348,14 @@ def side_by_side(
     conditions: Sequence[str],
     figures: Figures,
 ) -> SideBySide[FindingT]:
-    """The questions with a score under each of these conditions.
+    """Return the questions with a score under each of these conditions.
 
     Args:
-        examined: what came of each question.
-        kind: the findings of the diagnostic; whatever is none counts as failed.
-        marks_of: the scores in a finding, by condition; nothing where it was not asked.
-        conditions: the conditions that are compared.
-        figures: how they get their intervals.
+        examined: the results of the questions.
+        kind: the diagnostic's finding type; other results count as failed.
+        marks_of: returns a finding's scores by condition; empty if not asked.
+        conditions: the conditions to compare.
+        figures: how intervals are computed.
     """
     items: list[Item] = []
     findings: list[FindingT] = []

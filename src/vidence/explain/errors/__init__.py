@@ -1,1 +1,1 @@
-"""Which kind of error a wrong reply makes: kinds, packets for labellers, labels, and what they come to."""
+"""Kinds of errors in wrong replies: taxonomies, packets for labellers, labels, shares."""

@@ -1,4 +1,4 @@
-"""Labels of the replies in a packet: their checks and their files."""
+"""Labels of the replies in a packet: checks and files."""
 
 import hashlib
 import re
@@ -26,12 +26,11 @@ _SEPARATOR = ";"
 
 
 class Label(Record, omit_defaults=True):
-    """What one labeller said of one row.
+    """One labeller's label of one row.
 
-    `kind` is the kind of the error that decides, `second` another kind that occurs, `quote` are words of the
-    reply that show the error, `evidence` is what in the video shows it, `step` the step of the reply at which
-    it goes wrong, from 1. `verdicts` has one for each condition. `repeat` is 1 where the labeller got the
-    row a second time.
+    `kind` is the decisive error, `second` another one that occurs, `quote` are words of the reply that show
+    the error, `evidence` is what in the video shows it, `step` the step of the reply at which it goes wrong,
+    from 1. `verdicts` has one per condition. `repeat` is 1 if the labeller saw the row a second time.
     """
 
     row: str
@@ -49,12 +48,12 @@ class Label(Record, omit_defaults=True):
 
     @property
     def first_wrong(self) -> int | None:
-        """The first condition that is not right, from 1; None if all are, or without verdicts."""
+        """Return the first condition that is not right, from 1; None if all are, or without verdicts."""
         return next((i for i, verdict in enumerate(self.verdicts, 1) if verdict in NOT_RIGHT), None)
 
 
 class UncheckedLabel(Record, omit_defaults=True):
-    """A label before it was checked: texts as they stand in a sheet, or as a model gave them."""
+    """A label before checking: texts as in a sheet, or as a model gave them."""
 
     kind: str
     quote: str = ""
@@ -68,15 +67,15 @@ class UncheckedLabel(Record, omit_defaults=True):
 def label_of(
     given: UncheckedLabel, line: PacketLine, drawn: DrawnReply, *, labeller: str, by: By, taxonomy: Taxonomy
 ) -> Label | str:
-    """The label, or what is wrong with it.
+    """Return the label, or what is wrong with it.
 
     Args:
-        given: what was said.
-        line: the row that it was said of.
-        drawn: whose reply that is.
-        labeller: who said it.
+        given: the label as given.
+        line: the labelled row.
+        drawn: the reply it shows.
+        labeller: the labeller's name.
         by: a person or a model.
-        taxonomy: the kinds that there are.
+        taxonomy: the available kinds.
     """
     verdicts = checked(given, words=line.words, n_conditions=len(line.conditions), taxonomy=taxonomy)
     if isinstance(verdicts, str):
@@ -102,13 +101,13 @@ def label_of(
 def checked(
     given: UncheckedLabel, *, words: str, n_conditions: int, taxonomy: Taxonomy
 ) -> tuple[Verdict, ...] | str:
-    """The verdicts of a label that can be taken, or what is wrong with it.
+    """Return the verdicts of a valid label, or what is wrong with it.
 
     Args:
-        given: what was said.
-        words: those of the reply.
-        n_conditions: how many conditions the question has.
-        taxonomy: the kinds that there are.
+        given: the label as given.
+        words: the reply's text.
+        n_conditions: the question's number of conditions.
+        taxonomy: the available kinds.
     """
     known = [kind.name for kind in taxonomy.labels]
     if given.kind not in known:
@@ -129,14 +128,14 @@ def checked(
 
 
 def quote_fault(quote: str, words: str) -> str:
-    """Why a quote cannot be taken: it is not in the words of the reply; blanks and line ends do not count."""
+    """Return why a quote is invalid: it does not occur in the reply, ignoring white space."""
     if _plain(quote) in _plain(words):
         return ""
     return f"the quote {_short(quote)!r} is not in the reply; copy words of the reply as they stand"
 
 
 def verdicts_of(text: str, n_conditions: int) -> tuple[Verdict, ...] | str:
-    """Parse the verdicts in a text, separated by semicolons, one for each condition; or say why not."""
+    """Parse verdicts separated by semicolons, one per condition; or return why not."""
     words = _listed(text)
     if not words:
         return ()
@@ -169,10 +168,10 @@ def _short(text: str) -> str:
 
 
 def keep_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By) -> tuple[Path, bytes]:
-    """The file of one labeller beside a packet, and what is to stand in it; people's are apart from models'.
+    """Return a labeller's file next to a packet, and its contents; people's and models' are separate.
 
-    The file has the labeller's name; where that is no name of a file, as ``openai:gpt-4.1``, a digest of the
-    name stands behind it, so that no two labellers share one.
+    The file is named after the labeller; if the name is not a file name, as ``openai:gpt-4.1``, a digest is
+    appended to keep it unique.
 
     Raises:
         UsageError: the name is empty.
@@ -187,11 +186,10 @@ def keep_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By)
 
 
 def read_labels(folder: Path, packet: Packet, *, taxonomy: Taxonomy) -> tuple[Label, ...]:
-    """All labels beside a packet, by labeller.
+    """Return all labels of a packet, by labeller.
 
     Raises:
-        DataError: a file cannot be read, or has a label of a row that is not in the packet, or of a kind that
-            is not in the taxonomy.
+        DataError: a file cannot be read, or has a label of an unknown row or kind.
     """
     kinds = [kind.name for kind in taxonomy.labels]
     known = packet.key.reply_of()
@@ -226,7 +224,7 @@ _VARIABLES = {
 
 
 class Labelled(Record, omit_defaults=True):
-    """The result for one row: a label, or why it has none. `said` are the words of the model."""
+    """The result for one row: a label, or why there is none. `said` is the model's reply."""
 
     row: str
     label: Label | None = None
@@ -235,7 +233,7 @@ class Labelled(Record, omit_defaults=True):
 
 
 def form_of(taxonomy: Taxonomy) -> Form:
-    """The fields that a label has, in the order in which they are asked for."""
+    """Return the fields of a label, in the order requested."""
     chain = (
         Field(
             key="verdicts",
@@ -259,7 +257,7 @@ def form_of(taxonomy: Taxonomy) -> Form:
 
 
 def template() -> Template:
-    """The words that are put to a model."""
+    """Return the prompt for models."""
     place = resources.files("vidence.explain.errors") / "label.txt"
     return Template.parse(
         place.read_text(encoding="utf-8"),
@@ -278,14 +276,14 @@ def label_row(
     taxonomy: Taxonomy,
     pictures: Sequence[ImagePart] = (),
 ) -> Flow[Labelled]:
-    """The label of one row; one that cannot be read or checked is asked for once more.
+    """Label one row; an invalid label is requested once more.
 
     Args:
         line: the row.
-        drawn: whose reply it is; the model is not told.
-        labeller: the spec of the model.
+        drawn: the reply it shows; the model is not told.
+        labeller: the model's spec.
         taxonomy: the kinds.
-        pictures: what shows the frames, if anything.
+        pictures: the frames' picture, if any.
     """
     words, form = template(), form_of(taxonomy)
     item = Item(

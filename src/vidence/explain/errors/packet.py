@@ -1,4 +1,4 @@
-"""What is put before labellers: replies of several runs to drawn questions, in an order that hides whose."""
+"""Packets for labellers: replies of several runs to drawn questions, in an order that hides the run."""
 
 import hashlib
 import re
@@ -27,10 +27,10 @@ RecordT = TypeVar("RecordT", bound=Record)
 
 
 class PacketLine(Record, omit_defaults=True):
-    """One reply as labellers see it: one line of `PACKET_FILE`. It says nothing of the run.
+    """One reply as labellers see it, a line of `PACKET_FILE`, without its run.
 
-    `evidence` have the ids ``e1``, ``e2``, ... in their order. `times_s` are those of the frames that the
-    model was shown, `picture` a file beside the packet with some of them. `outcome` says what was read.
+    `evidence` has the ids ``e1``, ``e2``, ... in order. `times_s` are the times of the shown frames,
+    `picture` a file with some of them. `outcome` is what was parsed.
     """
 
     row: str
@@ -51,12 +51,12 @@ class PacketLine(Record, omit_defaults=True):
 
     @property
     def words(self) -> str:
-        """All that the model said, its reasoning first."""
+        """Return the whole reply, reasoning first."""
         return "\n".join(filter(None, (self.reasoning, self.reply)))
 
 
 class Candidate(Record):
-    """One reply of a run that could be drawn; `standing` is ``none`` where it cannot be marked."""
+    """A reply of a run that could be drawn; `standing` is ``none`` if it cannot be scored."""
 
     item: Item
     standing: Standing
@@ -69,9 +69,9 @@ class Candidate(Record):
 
 
 class Draw(Record, omit_defaults=True):
-    """How replies are drawn, see `draw_questions`, and the name of the taxonomy, or its file.
+    """How replies are drawn, see `draw_questions`, and the taxonomy's name or file.
 
-    `n` None draws all. The rows are the wrong replies among the drawn ones, with `are_all` the others too.
+    `n` None draws all. The rows are the wrong replies among those drawn; with `are_all`, all of them.
     """
 
     taxonomy: str
@@ -82,7 +82,7 @@ class Draw(Record, omit_defaults=True):
 
 
 class DrawnReply(Record, omit_defaults=True):
-    """One reply to a drawn question: whose it is, and its row in the packet (empty for a right one)."""
+    """A reply to a drawn question: its run, and its row in the packet (empty for a right one)."""
 
     run: str
     item_id: str
@@ -93,9 +93,9 @@ class DrawnReply(Record, omit_defaults=True):
 
 
 class Key(Record):
-    """What labellers are not shown: which reply each row is, and how the replies were drawn.
+    """What labellers do not see: the reply behind each row, and how replies were drawn.
 
-    `runs` are names and folders. `left_out` counts, for each run, the questions that have no marked reply.
+    `runs` are names and folders. `left_out` counts each run's questions without a scored reply.
     """
 
     format: Literal["vidence-errors/1"] = FORMAT
@@ -107,18 +107,18 @@ class Key(Record):
     left_out: dict[str, int]
 
     def reply_of(self) -> dict[str, DrawnReply]:
-        """The reply that each row shows."""
+        """Return the reply behind each row."""
         return {reply.row: reply for reply in self.drawn if reply.row}
 
 
 class Packet(Record):
-    """The rows in the order in which they are shown, and the key to them."""
+    """The rows in display order, and their key."""
 
     key: Key
     rows: tuple[PacketLine, ...]
 
     def shown(self) -> dict[str, PacketLine]:
-        """The rows by their ids."""
+        """Return the rows by id."""
         return {row.row: row for row in self.rows}
 
 
@@ -175,16 +175,16 @@ def make_packet(
     folders: Mapping[str, str],
     pictures: Mapping[tuple[str, str], str],
 ) -> Packet:
-    """Draw questions and put the wrong replies to them into an order that says nothing of the run.
+    """Draw questions and order the wrong replies to them independently of the run.
 
     Args:
-        runs: for each run its replies by the id of the question.
-        draw: which, and how many; its seed decides the order, too.
-        folders: where each run lies.
-        pictures: the file with the frames of a reply, by run and question; not all have one.
+        runs: each run's replies by question id.
+        draw: the sampling; its seed also determines the order.
+        folders: of the runs.
+        pictures: the file with a reply's frames, by run and question, if any.
 
     Raises:
-        UsageError: as `draw_questions`; none of the drawn replies is wrong.
+        UsageError: as for `draw_questions`, or none of the drawn replies is wrong.
     """
     questions, seed = draw_questions(runs, draw), draw.seed
     pairs = [
@@ -252,12 +252,12 @@ def _shown(row: str, candidate: Candidate, *, picture: str) -> PacketLine:
 
 
 def _ranked(names: Iterable[str], salt: str) -> list[str]:
-    """The names in an order that the salt decides; adding a name moves no other past another."""
+    """Return the names in an order determined by the salt; adding a name does not reorder others."""
     return sorted(names, key=lambda name: hashlib.sha256(f"errors/{salt}/{name}".encode()).digest())
 
 
 def _row_id(name: str) -> str:
-    """Letters alone: a spreadsheet takes some hexadecimal digits for numbers."""
+    """Return an id of letters only, because spreadsheets take some hexadecimal digits for numbers."""
     return hashlib.sha256(name.encode()).hexdigest()[:_ID_LETTERS].translate(_LETTERS)
 
 
@@ -265,15 +265,15 @@ def _row_id(name: str) -> str:
 
 
 def rows_as_jsonl(rows: Sequence[Record]) -> bytes:
-    """Records as JSON lines."""
+    """Return records as JSON lines."""
     return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
 
 
 def read_jsonl(path: Path, kind: type[RecordT]) -> tuple[RecordT, ...]:
-    """The records of a file of JSON lines.
+    """Read records from JSON lines.
 
     Raises:
-        DataError: the file cannot be read, or a line of it is no such record.
+        DataError: the file cannot be read, or a line is invalid.
     """
     try:
         lines = read_bounded(path).splitlines()
@@ -289,11 +289,10 @@ def read_jsonl(path: Path, kind: type[RecordT]) -> tuple[RecordT, ...]:
 
 
 def read_packet(folder: Path) -> Packet:
-    """The packet in a folder.
+    """Read the packet in a folder.
 
     Raises:
-        DataError: there is none, it cannot be read, its rows are not those of its key, or a row names a
-            picture that is no file of the packet.
+        DataError: there is none, it cannot be read, rows and key do not match, or a picture is missing.
     """
     path = folder / KEY_FILE
     if not path.exists():

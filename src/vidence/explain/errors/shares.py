@@ -1,4 +1,4 @@
-"""How often replies err in which way: shares, agreement, chains; in sentences and tables."""
+"""How often replies err in which way: shares, agreement, chains; as sentences and tables."""
 
 import math
 from collections import Counter
@@ -38,7 +38,7 @@ Reply = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Labelling:
-    """Labels by their source: all people, or one model."""
+    """Labels by source: all people, or one model."""
 
     name: str
     by: By
@@ -47,20 +47,20 @@ class Labelling:
 
     @property
     def labellers(self) -> tuple[str, ...]:
-        """Who gave them, in their order."""
+        """Return the labellers, in order."""
         return tuple(dict.fromkeys(label.labeller for label in self.labels))
 
     @property
     def title(self) -> str:
-        """Whose labels they are, in words."""
+        """Return the source in words."""
         return (
             f"by people ({', '.join(self.labellers)})" if self.by == "person" else f"by the model {self.name}"
         )
 
     def weights(self) -> dict[Reply, dict[str, float]]:
-        """For each labelled reply the share of its labels of each kind; several labellers count alike.
+        """Return, for each labelled reply, the share of its labels of each kind; labellers count equally.
 
-        Of a labeller who saw a reply twice the first label counts.
+        If a labeller saw a reply twice, the first label counts.
         """
         weights: dict[Reply, Counter[str]] = {}
         for label in self.labels:
@@ -69,7 +69,7 @@ class Labelling:
         return {reply: {k: n / kinds.total() for k, n in kinds.items()} for reply, kinds in weights.items()}
 
     def kinds(self, labeller: str, *, repeat: int = 0) -> dict[Reply, str]:
-        """What one labeller said of each reply, or said of it the second time."""
+        """Return a labeller's kind for each reply, the first or second time."""
         return {
             (label.run, label.item_id): label.kind
             for label in self.labels
@@ -78,7 +78,7 @@ class Labelling:
 
 
 def labellings(key: Key, labels: Sequence[Label]) -> tuple[Labelling, ...]:
-    """The labels of people together, then those of each model."""
+    """Return the labels of people together, then those of each model."""
     by_model = ((label.by == "model", label) for label in labels)
     groups = by_key(((is_model, x.labeller if is_model else PEOPLE), x) for is_model, x in by_model)
     return tuple(
@@ -109,7 +109,7 @@ class KindShare:
 
 
 def kind_shares(labelling: Labelling, taxonomy: Taxonomy, *, level: float) -> tuple[KindShare, ...]:
-    """Every kind, also those that are made of others, in the order of the taxonomy.
+    """Return every kind, including composite ones, in the order of the taxonomy.
 
     Source: HumanPCR, appendix G.3 (the mean over settings of the shares); MMVU, section 4.3 (pooled).
     Departs: the papers give no intervals; these are clustered by source.
@@ -148,7 +148,7 @@ def kind_shares(labelling: Labelling, taxonomy: Taxonomy, *, level: float) -> tu
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """How far two lists of labels of the same replies agree."""
+    """Agreement of two lists of labels of the same replies."""
 
     name: str
     n: int
@@ -159,7 +159,7 @@ class Agreement:
 def agreements(
     labellings: Sequence[Labelling], *, rng: np.random.Generator, level: float
 ) -> tuple[Agreement, ...]:
-    """People with each other and themselves, and models with people, on replies that both labelled."""
+    """Return agreement among people, with themselves, and of models with people, on shared replies."""
     people, again = (
         {name: x.kinds(name, repeat=i) for x in labellings if x.by == "person" for name in x.labellers}
         for i in (0, 1)
@@ -189,7 +189,7 @@ def agreements(
 
 @dataclass(frozen=True, kw_only=True)
 class ChainStep:
-    """Of the replies that are right up to a condition, how many first go wrong there."""
+    """The share of replies, right up to a condition, that first go wrong there."""
 
     step: int
     n_at_risk: int
@@ -199,10 +199,10 @@ class ChainStep:
 
 
 def chain_steps(labelling: Labelling, *, level: float) -> tuple[ChainStep, ...]:
-    """P(first wrong at step j | right before j).
+    """Return P(first wrong at step j | right before j).
 
-    A condition that is partly right counts as not right. A reply that does not reach a condition is no longer
-    counted from there on. Each label counts once; a label without verdicts says nothing here.
+    A partly right condition counts as not right. A reply that does not reach a condition is not counted from
+    there on. Each label counts once; a label without verdicts is ignored.
     """
     known = {(reply.run, reply.item_id): reply for reply in labelling.key.drawn}
     steps = []
@@ -225,7 +225,7 @@ def chain_steps(labelling: Labelling, *, level: float) -> tuple[ChainStep, ...]:
 
 
 def _n_judged(label: Label) -> int:
-    """Up to which condition something is known: the first that is not right, or the last that was reached."""
+    """Return the last known condition: the first that is not right, or the last one reached."""
     return label.first_wrong or sum(verdict == "right" for verdict in label.verdicts)
 
 
@@ -234,7 +234,7 @@ def _n_judged(label: Label) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledPacket:
-    """A packet with its labels, and the tables about it."""
+    """A packet with its labels and tables."""
 
     packet: Packet
     taxonomy: Taxonomy
@@ -250,13 +250,13 @@ def report(
     rng: np.random.Generator,
     level: float = 0.95,
 ) -> LabelledPacket:
-    """All tables of a packet.
+    """Return all tables of a packet.
 
     Args:
         packet: the packet.
-        labels: all labels of it.
+        labels: all its labels.
         taxonomy: its kinds.
-        rng: where the draws of kappa come from.
+        rng: source of the draws for kappa.
         level: of the intervals.
     """
     pair = labellings(packet.key, labels)
@@ -317,7 +317,7 @@ def _count(value: float) -> Value | Cell:
 
 
 def _shares(labelling: Labelling, taxonomy: Taxonomy, shares: Sequence[KindShare]) -> Table:
-    """Counts and shares by run, their mean, all together, and what the paper prints."""
+    """Return counts and shares by run, their mean, the pooled share, and the paper's values."""
     runs = tuple(shares[0].shares)
     kinds = {kind.name: kind for kind in taxonomy.kinds}
 

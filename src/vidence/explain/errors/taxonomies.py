@@ -1,4 +1,4 @@
-"""The kinds of errors that labellers tell apart: files of TOML, of ours or of the user's."""
+"""Taxonomies of errors: TOML files, built in or the user's."""
 
 import tomllib
 from collections.abc import Iterable
@@ -19,10 +19,10 @@ _OWN: Traversable = resources.files("vidence.explain.errors") / "taxonomies"
 
 
 class ErrorKind(Record, omit_defaults=True):
-    """One kind of error.
+    """A kind of error.
 
-    A kind that others are `within` is made of them and is not given as a label. `needs_wrong` is set where a
-    label of it must name a condition that is wrong.
+    A kind that others are `within` is composed of them and is not a label. `needs_wrong` requires a label of
+    it to name a wrong condition.
     """
 
     name: str
@@ -50,27 +50,27 @@ class Taxonomy(Record, omit_defaults=True):
 
     @property
     def labels(self) -> tuple[ErrorKind, ...]:
-        """The kinds that a label can be: those that no other kind is within."""
+        """Return the kinds that can be labels: those that contain no other kind."""
         wholes = {kind.within for kind in self.kinds}
         return tuple(kind for kind in self.kinds if kind.name not in wholes)
 
     def parts(self, name: str) -> tuple[str, ...]:
-        """The labels that a kind is made of: those within it, or itself."""
+        """Return the labels that a kind is composed of: those within it, or itself."""
         within = tuple(kind.name for kind in self.kinds if kind.within == name)
         return within or (name,)
 
 
 def taxonomy_names() -> tuple[str, ...]:
-    """The taxonomies that vidence brings, sorted."""
+    """Return the built-in taxonomies, sorted."""
     return tuple(sorted(f.name.removesuffix(".toml") for f in _OWN.iterdir() if f.name.endswith(".toml")))
 
 
 def load_taxonomy(name: str) -> Taxonomy:
-    """The taxonomy of this name, or in this file, whose name ends in ``.toml``.
+    """Return the taxonomy with this name, or from this file, whose name ends in ``.toml``.
 
     Raises:
-        UnknownNameError: there is none of this name.
-        DataError: the file cannot be read, or is no taxonomy: the message says where.
+        UnknownNameError: there is none with this name.
+        DataError: the file cannot be read, or is not a taxonomy; the message says where.
     """
     if not name.endswith(".toml"):
         if name not in taxonomy_names():
@@ -84,7 +84,7 @@ def load_taxonomy(name: str) -> Taxonomy:
 
 
 def read_taxonomy(text: str, *, where: str) -> Taxonomy:
-    """A taxonomy out of the text of a file.
+    """Parse a taxonomy from the text of a file.
 
     Raises:
         DataError: no TOML, a field that is missing or unknown, no kinds, two of one name, or a kind within
@@ -115,7 +115,7 @@ def read_taxonomy(text: str, *, where: str) -> Taxonomy:
 
 
 def taxonomy_of(benchmarks: Iterable[str]) -> str:
-    """The name of the taxonomy for runs of these benchmarks.
+    """Return the name of the taxonomy for runs of these benchmarks.
 
     Raises:
         UsageError: there is none, or not one for all.

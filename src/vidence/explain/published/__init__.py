@@ -1,1 +1,1 @@
-"""Tables as papers print them, and whether their percentages can be true."""
+"""Tables as printed in papers, and whether their percentages are possible."""

@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?", re.ASCII)
 
 
 class Source(Record, omit_defaults=True):
-    """Where a table was printed: paper, place in it, arXiv number and address where they are known."""
+    """Where a table was printed: paper, place, arXiv number and address, if known."""
 
     paper: str = ""
     where: str = ""
@@ -57,7 +57,7 @@ class Measure(Record, omit_defaults=True):
 
 
 class PublishedColumn(Record, omit_defaults=True):
-    """One column.
+    """A column of a published table.
 
     A ``percent`` is a share of `n` questions, where that is known. A ``number`` is any other quantity.
     `measure` is None where no run gives it.
@@ -71,14 +71,14 @@ class PublishedColumn(Record, omit_defaults=True):
 
 
 class Flag(Record):
-    """What is known against a cell: a problem where printed numbers contradict each other, else a remark."""
+    """A remark on a cell: a problem if printed numbers contradict each other."""
 
     says: str
     is_problem: bool = False
 
 
 class PublishedCell(Record, omit_defaults=True):
-    """One cell as printed, with what is known against it."""
+    """A cell as printed, with its flags."""
 
     text: str
     flags: tuple[Flag, ...] = ()
@@ -110,7 +110,7 @@ class Across(Record):
 
 
 class RowNote(Record):
-    """What the TOML file says of one row; see `PublishedRow`."""
+    """The TOML file's notes on one row; see `PublishedRow`."""
 
     row: str
     kind: Literal["model", "human", "baseline", "summary"] = "model"
@@ -119,7 +119,7 @@ class RowNote(Record):
 
 
 class Remark(Record):
-    """What is known: about one row or all (empty), in some columns or all (none named)."""
+    """A remark on one row or all (empty), in some columns or all (none named)."""
 
     says: str
     row: str = ""
@@ -144,7 +144,7 @@ class About(Record, omit_defaults=True):
 
 
 class Notes(About):
-    """The description of a CSV: the form of the TOML file."""
+    """The description of a CSV: the contents of the TOML file."""
 
     columns: tuple[PublishedColumn, ...] = ()
     rows: tuple[RowNote, ...] = ()
@@ -159,21 +159,21 @@ class PublishedTable(About, omit_defaults=True):
     rows: tuple[PublishedRow, ...]
 
     def position(self, column: str) -> int:
-        """Where the column stands, from 0."""
+        """Return the column's index, from 0."""
         return next(i for i, known in enumerate(self.columns) if known.name == column)
 
     def text(self, row: PublishedRow, column: str) -> str:
-        """What is printed in a row, in the column with this name."""
+        """Return the printed text in a row and column."""
         return row.cells[self.position(column)].text
 
 
 def is_blank(text: str) -> bool:
-    """Whether a cell says that there is no value."""
+    """Whether a cell denotes a missing value."""
     return text.strip() in _BLANK
 
 
 def number(text: str) -> str | None:
-    """The number in a cell as plain digits: without per cent sign, plus and thousands commas; or None.
+    """Return the number in a cell as plain digits, without percent sign, plus and commas; or None.
 
     >>> number("26,806"), number("61.1%"), number("+0.22"), number("56.")
     ('26806', '61.1', '0.22', None)
@@ -274,7 +274,7 @@ def read_table(text: str, *, name: str, where: str, notes: Notes) -> PublishedTa
 
 
 def _lines(text: str, where: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The names of the columns, and each further line with its number; empty lines are left out."""
+    """Return the column names, and each further non-empty line with its number."""
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     lines: list[tuple[int, list[str]]] = []
@@ -309,12 +309,12 @@ def _lines(text: str, where: str) -> tuple[list[str], list[tuple[int, list[str]]
 
 
 def _name(parts: Sequence[str]) -> str:
-    """The name of a row; what is blank is no part of it."""
+    """Return a row's name from its non-blank parts."""
     return _BETWEEN_NAMES.join(part for part in parts if not is_blank(part)) or parts[0]
 
 
 def _guessed(name: str, texts: Iterable[str]) -> PublishedColumn:
-    """A column without a declared meaning: words where no cell is a number."""
+    """Return a column without a declared type: text if no cell is a number."""
     return PublishedColumn(name=name, kind="percent" if any(map(number, texts)) else "text")
 
 
@@ -337,7 +337,7 @@ def _check_unique(by_line: Mapping[int, str], names: Sequence[str], where: str) 
 
 
 def _check_notes(notes: Notes, rows: Sequence[str], columns: Sequence[str], *, where: str) -> None:
-    """Refuse notes on rows and columns that do not exist."""
+    """Reject notes on rows and columns that do not exist."""
     named = [note.row for note in notes.rows] + [remark.row for remark in notes.flags if remark.row]
     _known(named, rows, what="row", where=where)
     named = [name for remark in notes.flags for name in remark.columns]
@@ -348,7 +348,7 @@ def _check_notes(notes: Notes, rows: Sequence[str], columns: Sequence[str], *, w
 def _row(
     name: str, line: int, texts: Sequence[str], *, columns: Sequence[PublishedColumn], notes: Notes
 ) -> PublishedRow:
-    """A row with what the notes say of it and its cells."""
+    """Return a row with its notes and cells."""
     note = next((note for note in notes.rows if note.row == name), RowNote(row=name))
     # A remark on a whole row stands at its name, one on a whole column in every cell of it.
     remarks = [remark for remark in notes.flags if remark.row in ("", name)]

@@ -1,4 +1,4 @@
-"""The tables that the papers print, as they print them: for reprinting beside a run."""
+"""The papers' published tables, for reprinting next to a run."""
 
 import functools
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ from vidence.installation import packaged
 
 
 class Printed(Notes):
-    """A table in the file of its paper: the CSV, and what is known of it."""
+    """A table in its paper's file: the CSV, and its notes."""
 
     csv: str
 
@@ -44,12 +44,12 @@ def _papers() -> dict[str, Printed]:
 
 
 def names() -> tuple[str, ...]:
-    """The names of the tables that vidence brings, such as ``mmvu-table3``, sorted."""
+    """Return the names of the built-in tables, such as ``mmvu-table3``, sorted."""
     return tuple(sorted(_papers()))
 
 
 def load(name: str) -> PublishedTable:
-    """The table of that name, with what is known against its cells.
+    """Return the table of that name, with flags on its cells.
 
     Raises:
         UnknownNameError: there is none.
@@ -83,7 +83,7 @@ def beside(run_benchmark: str, split: str) -> tuple[PublishedTable, ...]:
 
 
 def _of_benchmark(name: str) -> Iterator[PublishedTable]:
-    """The rows that the file of a benchmark holds, under the columns of its paper's tables."""
+    """Yield the rows in a benchmark's file, under the columns of its paper's tables."""
     benchmark: Benchmark = create("benchmark", name)
     rows: tuple[NamedRow, ...] = getattr(benchmark, "published", ())
     tables: Mapping[str, tuple[PaperColumn, ...]] = getattr(benchmark, "paper_tables", {})
@@ -119,7 +119,7 @@ def _of_benchmark(name: str) -> Iterator[PublishedTable]:
 
 
 def _widened(table: PublishedTable, across: Across) -> PublishedTable:
-    """The table with one row for each model: the values of the column `across` become columns."""
+    """Return the table with one row per model: the values of the column `across` become columns."""
     kept = [column for column in table.columns if column.name in table.names and column.name != across.column]
     spread = [
         (column, value, _narrowed(column, value, where))
@@ -153,7 +153,7 @@ def _widened(table: PublishedTable, across: Across) -> PublishedTable:
 
 
 def _narrowed(column: PublishedColumn, value: str, where: Mapping[str, tuple[str, ...]]) -> PublishedColumn:
-    """The column for one value only."""
+    """Return the column for one value only."""
     measure = column.measure and msgspec.structs.replace(
         column.measure, where={**column.measure.where, **where}
     )
