@@ -1,1 +1,1 @@
-"""The command line; the only place that prints."""
+"""The command line, the only place that prints."""

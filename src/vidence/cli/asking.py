@@ -1,4 +1,4 @@
-"""A plan is run: its lines on the terminal, its page, and what is written when it has ended."""
+"""Run a plan from the command line: progress, page, and final output."""
 
 import gc
 from pathlib import Path
@@ -19,7 +19,7 @@ from vidence.text import sentence
 
 
 class Ending(Record):
-    """Where a run is done, how it is shown while it goes on, and what is written when it has ended."""
+    """Where a run executes, how progress is shown, and what is written at the end."""
 
     page: Annotated[bool, flag("Write report.html at the end.", "--page/--no-page")] = True
     json_path: Annotated[Path | None, JSON] = None
@@ -28,7 +28,7 @@ class Ending(Record):
 
 
 def go(plan: Plan, folder: Path, ending: Ending) -> int:
-    """Run a plan in a folder, with its page and tables at the end; the exit code."""
+    """Run a plan in a folder, write page and tables, and return the exit code."""
     from vidence.report.run_list import keep_line
 
     console = Screen(stderr=True)
@@ -52,7 +52,7 @@ def go(plan: Plan, folder: Path, ending: Ending) -> int:
 
 
 def estimated(plan: Plan, ending: Ending) -> int:
-    """Say what asking a plan would take; the exit code."""
+    """Print what asking a plan would require; return the exit code."""
     import anyio
 
     from vidence.engine.forecast import forecast
@@ -66,7 +66,7 @@ def estimated(plan: Plan, ending: Ending) -> int:
 def asked(
     plan: Plan, folder: Path, console: Console, *, again: str, progress: str = "auto", on: str | None = None
 ) -> Summary:
-    """Ask what is left of a plan in a folder; `again` goes on with it."""
+    """Complete a plan in a folder; `again` is the command that continues."""
     from vidence.engine.evaluate import run as evaluate
 
     place = environment(on=on)
@@ -86,7 +86,7 @@ def asked(
 
 
 def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens: int | None = None) -> None:
-    """What a session did, in a few lines; `max_tokens` is the limit of a reply."""
+    """Summarise a session in a few lines; `max_tokens` is the reply limit."""
     if summary.n_answered_before:
         say(console, f"{summary.n_answered_before} of {summary.n_planned} were answered before")
     if summary.n_remembered:
@@ -128,7 +128,7 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
 
 
 def _say_judged(summary: Summary, folder: Path, console: Console) -> None:
-    """What judges did not decide, and how to ask them again."""
+    """Say what judges did not decide, and how to ask them again."""
     if summary.n_judge_errors:
         n = several(summary.n_judge_errors, "reply", many="replies")
         say(console, (f"{n} got no usable verdict", "red"), ": left out of means, listed as judge errors")

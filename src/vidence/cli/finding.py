@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "vidence.commands"
 COMPLETE_VARIABLE = "_VIDENCE_COMPLETE"
-"""Set by the completion script of a shell."""
+"""Environment variable set by a shell's completion script."""
 _PACKAGE = Path(__file__).parents[1]
 _SECTIONS = ("Start here", "Ask", "Explain", "Make", "Look up")  # in this order; others follow
 _HEAD = re.compile(r'\A[ru]*"""(?P<help>[^\n]+?)(?:"""|\n)')
@@ -39,13 +39,13 @@ _LINE = re.compile(r'^(SECTION|GROUP|ORDER) = "?([^"\n]+)"?$', re.MULTILINE)
 
 @dataclass(frozen=True, kw_only=True)
 class CommandFile:
-    """The module of a command, and how the help lists it."""
+    """A command's module, and its place in the help."""
 
     module: str
     section: str
-    """Empty for a command of a group."""
+    """Section of the help; empty for a command of a group."""
     group: str
-    """Empty for a command at the top."""
+    """Group; empty for a top-level command."""
     order: int
     help: str
 
@@ -64,16 +64,16 @@ class CommandGroup(click.Group):
         self._group = group
 
     def files(self) -> Mapping[str, CommandFile]:
-        """The files of the commands by their names in this group, in the order of the help."""
+        """Return the files of this group's commands by name, in help order."""
         files = all_commands().items()
         return {words.rpartition(" ")[2]: file for words, file in files if file.group == self._group}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the help."""
+        """Return the names, in help order."""
         return list(self.files())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command; None for the beginning of a name that a shell completes."""
+        """Import a command; None for a partial name during completion."""
         try:
             return find_command(f"{self._group} {cmd_name}".strip())
         except UnknownNameError:
@@ -82,7 +82,7 @@ class CommandGroup(click.Group):
             raise
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """The commands and flags that begin so; no command is imported."""
+        """Complete commands and flags without importing commands."""
         from click.shell_completion import CompletionItem
 
         items = [
@@ -93,7 +93,7 @@ class CommandGroup(click.Group):
         return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by section; no command is imported."""
+        """List the commands by section without importing them."""
         files = self.files()
         widest = max(map(len, files))
         for section in dict.fromkeys(file.section for file in files.values()):
@@ -104,21 +104,21 @@ class CommandGroup(click.Group):
 
 @functools.cache
 def command_files() -> Mapping[str, CommandFile]:
-    """The commands of vidence by their words, such as ``items audit``, in the order of the help."""
+    """Return vidence's commands by words, such as ``items audit``, in help order."""
     paths = (*_PACKAGE.glob("*/commands/*.py"), *_PACKAGE.glob("*/*/commands/*.py"))
     files = dict(filter(None, (_read(path) for path in paths)))
     return dict(sorted(files.items(), key=lambda item: (_rank(item[1].section), item[1].order, item[0])))
 
 
 def command_packages() -> tuple[str, ...]:
-    """The folders of commands of vidence, as packages."""
+    """Return the packages with vidence's commands."""
     folders = {file.module.rpartition(".")[0] for file in command_files().values()}
     return tuple(sorted(folders))
 
 
 @functools.cache
 def added_commands() -> Mapping[str, CommandFile]:
-    """The commands of other distributions by their words; none is imported.
+    """Return other distributions' commands by words, without importing them.
 
     Raises:
         UsageError: a command has the name of one of vidence, or its module cannot be found.
@@ -141,7 +141,7 @@ def added_commands() -> Mapping[str, CommandFile]:
 
 
 def all_commands() -> Mapping[str, CommandFile]:
-    """Every command by its words: those of vidence, then those of other distributions."""
+    """Return all commands by words: vidence's, then those of other distributions."""
     return {**command_files(), **added_commands()}
 
 
@@ -175,7 +175,7 @@ def _rank(section: str) -> int:
 
 
 def _file(path: Path, module: str, *, section: str = "") -> CommandFile:
-    """Read the head of a file; `section` is for a file that names neither section nor group."""
+    """Parse the head of a file; `section` is the default for files without section or group."""
     text = path.read_text(encoding="utf-8")
     words, lines = _HEAD.match(text), dict(_LINE.findall(text))
     group = lines.get("GROUP", "")
@@ -189,7 +189,7 @@ def _file(path: Path, module: str, *, section: str = "") -> CommandFile:
 
 
 def _read(path: Path) -> tuple[str, CommandFile] | None:
-    """A command's words and file; None for code that commands share."""
+    """Return a command's words and file; None for shared code."""
     module = ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)
     file = _file(path, module)
     if not file.section and not file.group:

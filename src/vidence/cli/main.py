@@ -1,4 +1,4 @@
-"""The command and its help. Each command's code is imported when the command is used."""
+"""The command and its help. Each command's code is imported when it is used."""
 
 import errno
 import gc
@@ -37,7 +37,7 @@ click.version_option(__version__, prog_name="vidence")(app)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Schedulers end a job with SIGTERM: stop as with Ctrl-C, also where Ctrl-C is ignored."""
+    """Handle SIGTERM, which schedulers send, like Ctrl-C, even if Ctrl-C is ignored."""
     on_interrupt = signal.getsignal(signal.SIGINT)
     if not callable(on_interrupt):
         raise KeyboardInterrupt
@@ -45,7 +45,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def _with_advice(error: click.ClickException) -> click.ClickException:
-    """An unknown flag that is a setting of the plan, with the way to set it."""
+    """Add how to set it if an unknown flag is a setting of the plan."""
     if isinstance(error, click.NoSuchOption) and error.ctx and error.ctx.info_name in ("run", "judge"):
         from vidence.engine.plan import plan_settings
 
@@ -59,7 +59,7 @@ def _with_advice(error: click.ClickException) -> click.ClickException:
 
 
 class _Visible(logging.Formatter):
-    """Warnings repeat what servers say: what a terminal would obey is shown instead."""
+    """Escapes terminal control characters in warnings, which may quote servers."""
 
     def format(self, record: logging.LogRecord) -> str:
         from vidence.text import visible
@@ -68,9 +68,10 @@ class _Visible(logging.Formatter):
 
 
 def _listen_to_sigterm() -> None:
-    """Let SIGTERM stop the command; SIGINT stays ignored where it was.
+    """Let SIGTERM stop the command; an ignored SIGINT stays ignored.
 
-    An event loop ends cleanly only under Python's own handler of SIGINT, so that an ignored one is blocked.
+    An event loop ends cleanly only under Python's own SIGINT handler, so an ignored SIGINT is blocked
+    instead.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -79,7 +80,7 @@ def _listen_to_sigterm() -> None:
 
 
 def _show_all_signs() -> None:
-    """A terminal that cannot show a sign gets its code; nothing in a warning is obeyed."""
+    """Escape characters that the terminal cannot show, and control characters in warnings."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -88,7 +89,7 @@ def _show_all_signs() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; errors of vidence become one message and exit code 2."""
+    """Run the command line; vidence's errors become one message and exit code 2."""
     _show_all_signs()
     _listen_to_sigterm()
     gc.set_threshold(10_000, 20, 20)  # thousands of questions stay: looking at them often is a sixth of a run
@@ -106,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _code_after(error: BaseException, output: TextIO) -> int | str | None:
-    """Say what ended a command that wrote to this output; the exit code of it."""
+    """Report what ended a command that wrote to this output; return its exit code."""
     match error:
         case VidenceError():
             _complain(str(error))
@@ -132,7 +133,7 @@ def _code_after(error: BaseException, output: TextIO) -> int | str | None:
 
 
 def _complain(message: str) -> None:
-    """Print what ended the command, if the stream is still open."""
+    """Print an error, if the stream is still open."""
     from vidence.text import visible
 
     with suppress(OSError):

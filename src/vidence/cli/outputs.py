@@ -1,4 +1,4 @@
-"""Where commands about finished runs write what they found, and in which form."""
+"""Output files and formats of commands about finished runs."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Outputs(Record):
-    """Where a command writes what it found, and in which form."""
+    """A command's output files and formats."""
 
     html: Annotated[Path | None, HTML] = None
     csv_path: Annotated[Path | None, CSV] = None
@@ -26,7 +26,7 @@ class Outputs(Record):
     latex: Annotated[Path | None, LATEX] = None
 
     def screen(self) -> "Screen":
-        """As `screen`, for its files."""
+        """Return `screen` for its files."""
         return screen(self.html, self.csv_path, self.json_path, self.latex)
 
     def write(

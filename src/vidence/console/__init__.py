@@ -1,1 +1,1 @@
-"""What every command stands on: a screen, progress, files to write, options."""
+"""Shared by all commands: screen, progress, output files, options."""

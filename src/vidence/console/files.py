@@ -1,4 +1,4 @@
-"""Files that a command is asked to write; ``-`` is the standard output."""
+"""Output files of commands; ``-`` is the standard output."""
 
 import shutil
 import sys
@@ -21,10 +21,10 @@ STANDARD_OUTPUT = Path("-")
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """The file to write into for a path that the user gave, which is then said.
+    """Yield the file to write for a user's path, and report it afterwards.
 
-    What is for the standard output goes there in one piece when the block has ended, and nothing before:
-    half a file would be read as a whole one.
+    Standard output is written in one piece when the block ends: a partial file would be taken for a complete
+    one.
     """
     if path != STANDARD_OUTPUT:
         yield path
@@ -39,7 +39,7 @@ def written(path: Path) -> Iterator[Path]:
 
 
 def write_asked(*wanted: tuple[Path | None, Callable[[Path], object]]) -> None:
-    """Write each file that was asked for; None was not.
+    """Write each requested file; paths of None were not requested.
 
     Args:
         wanted: the path that the user gave, and what writes into a file.
@@ -54,10 +54,10 @@ def write_asked(*wanted: tuple[Path | None, Callable[[Path], object]]) -> None:
 
 
 def screen(*paths: Path | None) -> "Screen":
-    """Where people read what a command says; it is quiet where a file goes to the standard output.
+    """Return the console for a command's messages; quiet if a file goes to standard output.
 
     Args:
-        paths: all that the command is asked to write.
+        paths: all files to write.
 
     Raises:
         UsageError: two of them are the standard output.
@@ -78,7 +78,7 @@ def write_said(
     tables: "Sequence[Table]" = (),
     values: Mapping[str, object] | None = None,
 ) -> None:
-    """Write what a command says as one JSON object, where that was asked for.
+    """Write a command's output as one JSON object, if requested.
 
     Raises:
         StoreError: it cannot be written.
@@ -92,7 +92,7 @@ def write_said(
 
 
 def show(screen: "Screen", sentences: Sequence[str], tables: "Sequence[Table]") -> None:
-    """Say sentences and tables, where the standard output is not taken by a file."""
+    """Print sentences and tables, unless standard output is used by a file."""
     from vidence.console.screen import say
     from vidence.tables.terminal import Sheet
 

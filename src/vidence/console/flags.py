@@ -1,4 +1,4 @@
-"""Commands of one record: its fields are the arguments and flags, with their types, defaults and help."""
+"""Commands defined by a record: its fields are the arguments and flags, with types, defaults and help."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,14 +22,14 @@ PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 MODES = ("auto", "plain", "none")
-"""How progress is shown."""
+"""Ways to show progress."""
 NOT_ALL = 3
-"""The exit code where questions failed, or were left out when they were read."""
+"""Exit code if questions failed or were left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Said:
-    """What a field says of itself as a flag, as an argument, or as a value that several flags give."""
+    """A field's annotation as a flag, an argument, or a value composed of several flags."""
 
     flag: str = ""
     help: str = ""
@@ -40,11 +40,11 @@ class _Said:
 
 
 def flag(help_text: str, name: str = "", **more: object) -> msgspec.Meta:
-    """A field that is also a flag.
+    """Annotate a field as a flag.
 
     Args:
-        help_text: what it is for.
-        name: of the flag, where it is not the field's with dashes.
+        help_text: its help.
+        name: of the flag, if it is not the field's name with dashes.
         more: settings for click.
     """
     result = _Said(flag=name, help=help_text, more=more)
@@ -52,13 +52,13 @@ def flag(help_text: str, name: str = "", **more: object) -> msgspec.Meta:
 
 
 def argument(metavar: str = "", **more: object) -> msgspec.Meta:
-    """A field that is an argument; a tuple takes what is left of the line."""
+    """Annotate a field as an argument; a tuple takes the rest of the line."""
     named = {"metavar": metavar} if metavar else {}
     return msgspec.Meta(extra={"flag": _Said(is_argument=True, more={**named, **more})})
 
 
 def names_of(kind: str, *, or_file: bool = False) -> dict[str, object]:
-    """A setting for `flag` and `argument`: shells complete the names of plug-ins of a kind.
+    """Return a setting for `flag` and `argument`: shells complete the names of a kind of plug-in.
 
     Args:
         kind: of plug-ins, such as ``selector``.
@@ -75,7 +75,7 @@ def names_of(kind: str, *, or_file: bool = False) -> dict[str, object]:
 
 
 def part(flags: "Sequence[Flag]", function: Callable[[dict[str, object]], object]) -> msgspec.Meta:
-    """A field that is no record, and whose value is made of those of several flags, by their fields."""
+    """Annotate a field whose value is composed of several flags."""
     return msgspec.Meta(extra={"flag": _Said(flags=tuple(flags), made=function)})
 
 
@@ -85,16 +85,16 @@ class Flag:
 
     field: str
     flag: str
-    """Empty for an argument."""
+    """Names of the flag; empty for an argument."""
     kind: type
-    """int, float, bool, str, Path, or the type of what a tuple or a dictionary holds."""
+    """int, float, bool, str, Path, or the element type of a tuple or dictionary."""
     is_many: bool = False
     """Whether it is a tuple."""
     is_pairs: bool = False
     """Whether it is a dictionary of ``KEY=VALUE``."""
     help: str
     default: object
-    """``msgspec.NODEFAULT`` where it must be given."""
+    """The default; ``msgspec.NODEFAULT`` if it is required."""
     more: Mapping[str, object]
     """Settings for click."""
 
@@ -131,12 +131,12 @@ class Flag:
 
 
 def flags_of(*kinds: type[Record]) -> tuple[Flag, ...]:
-    """The flags of some records and of the records in them, in the order of the fields."""
+    """Return the flags of records and nested records, in field order."""
     return tuple(flag for kind in kinds for flag in _flags(kind))
 
 
 def _fields(kind: type[Record]) -> Iterator[tuple[str, object, _Said | None]]:
-    """The fields of a record: name, type, and what each says of itself."""
+    """Yield a record's fields: name, type and annotation."""
     for name, hint in get_type_hints(kind, include_extras=True).items():
         bare, metas = (hint.__origin__, hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
         extras = [meta.extra for meta in metas if isinstance(meta, msgspec.Meta) and meta.extra]
@@ -181,7 +181,7 @@ def _flag(name: str, bare: object, result: _Said, *, default: object) -> Flag:
 
 
 def record_of(kind: type[R], values: dict[str, object]) -> R:
-    """A record of the values of its flags, which are taken out of `values`."""
+    """Build a record from its flags' values, which are removed from `values`."""
     given: dict[str, object] = {}
     for name, bare, result in _fields(kind):
         if result is None and isinstance(bare, type) and issubclass(bare, Record):
@@ -194,7 +194,7 @@ def record_of(kind: type[R], values: dict[str, object]) -> R:
 
 
 def given_flags(kind: type[Record]) -> tuple[str, ...]:
-    """The flags of a record that the command line gives, also those with their default."""
+    """Return the flags of a record given on the command line, even with their defaults."""
     context = click.get_current_context()
     return tuple(
         flag.flag
@@ -210,7 +210,7 @@ def command(
     cls: type[click.Command] = click.Command,
     **settings: object,
 ) -> Callable[[Callable[[R], object]], click.Command]:
-    """A command of a function of one record.
+    """Define a command by a function of one record.
 
     Args:
         name: of the command, where it is not the function's.
@@ -242,13 +242,13 @@ def command(
 
 
 def _with_flags(message: str, flags: Sequence[Flag]) -> str:
-    """A message that names fields, as Python's callers read it, with their flags instead."""
+    """Replace field names in a message by their flags."""
     named = {flag.field: flag.flag.partition("/")[0] for flag in flags if "_" in flag.field and flag.flag}
     return _FIELD.sub(lambda match: named.get(match[0], match[0]), message)
 
 
 def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
-    """What ``KEY=VALUE`` texts say; each key once."""
+    """Parse ``KEY=VALUE`` texts; each key once."""
     given: dict[str, str] = {}
     for text in texts:
         key, equals, value = text.partition("=")
@@ -261,7 +261,7 @@ def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
 
 
 def file_flag(help_text: str, name: str = "") -> msgspec.Meta:
-    """A flag that names a file to write; ``-`` is the standard output."""
+    """Annotate a flag that names an output file; ``-`` is the standard output."""
     kind = click.Path(path_type=Path, allow_dash=True, dir_okay=False)
     return flag(help_text, name, type=kind, metavar="FILE")
 

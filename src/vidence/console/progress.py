@@ -1,4 +1,4 @@
-"""How far some work is: a bar on a terminal, elsewhere a plain line every half minute; and Ctrl-C."""
+"""Progress: a bar on a terminal, else a line every half minute; and Ctrl-C handling."""
 
 import signal
 import sys
@@ -26,7 +26,7 @@ from rich.text import Text
 from vidence.text import visible
 
 LINE_S = 30.0
-"""Between two plain lines, in seconds."""
+"""Seconds between plain lines."""
 _N_LINES_OF_A_RATE = 10  # a rate is that of the last minutes: remembered replies come faster than others
 _FEWEST = 5  # pieces of work that a time left is estimated from: the first one waits for what is loaded
 _ONE_PRESS_S = 0.3  # a launcher hands Ctrl-C on to a command that the terminal has told already
@@ -37,7 +37,7 @@ STOPPING = (
 
 
 def minutes(time_s: float) -> str:
-    """A time in minutes and seconds.
+    """Format a time in minutes and seconds.
 
     >>> minutes(565.2), minutes(9.4)
     ('9:25', '0:09')
@@ -46,7 +46,7 @@ def minutes(time_s: float) -> str:
 
 
 def time_words(time_s: float) -> str:
-    """A time as a plain line says it.
+    """Format a time for plain lines.
 
     >>> time_words(565.2), time_words(7500)
     ('9:25 min', '2:05 h')
@@ -55,7 +55,7 @@ def time_words(time_s: float) -> str:
 
 
 def rate_words(per_s: float) -> str:
-    """A rate in the unit in which it is 1 or more.
+    """Format a rate in the unit in which it is at least 1.
 
     >>> rate_words(2.34), rate_words(0.05), rate_words(0.001)
     ('2.3/s', '3.0/min', '3.6/h')
@@ -67,21 +67,21 @@ def rate_words(per_s: float) -> str:
 
 
 class _NoteColumn(ProgressColumn):
-    """The text behind the numbers; built only when the line is drawn."""
+    """The text after the numbers, built only when drawn."""
 
     def __init__(self, words: Callable[[], str]) -> None:
         super().__init__()
         self._words = words
 
     def render(self, task: Task) -> Text:
-        """The note as text."""
+        """Return the note as text."""
         return Text(self._words())
 
 
 class Meter:
-    """How far some work is; a context manager inside which it is shown.
+    """Shows progress inside its context.
 
-    A thread writes the lines, so that there is one also while the work computes and hears nothing.
+    A thread writes the lines, so that they appear even while the work is busy.
     """
 
     def __init__(
@@ -93,12 +93,12 @@ class Meter:
         line_s: float = LINE_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Nothing is shown yet.
+        """Prepare; nothing is shown yet.
 
         Args:
-            console: where to.
+            console: the output.
             mode: one of `flags.MODES`.
-            is_transient: whether the bar goes away at the end.
+            is_transient: whether the bar disappears at the end.
             line_s: seconds between two plain lines.
             clock: the time in seconds.
         """
@@ -145,7 +145,7 @@ class Meter:
         self._bar.stop()
 
     def begin(self, doing: str, *, total: int | None = None, n_done: int = 0) -> None:
-        """Some work begins: what it does, of how many pieces it is, and how many of them are done."""
+        """Start work: its name, the number of pieces, and how many are done."""
         self._doing, self._total, self._n_done, self._note = doing, total, n_done, str
         self._n_before = n_done
         self._began_s = self._clock()
@@ -157,20 +157,20 @@ class Meter:
             )
 
     def advance(self, n: int = 1) -> None:
-        """So many pieces of work are done."""
+        """Count finished pieces."""
         self._n_done += n
         if self.is_bar:
             self._bar.advance(self._task, n)
 
     def note(self, words: Callable[[], str]) -> None:
-        """The text behind the numbers; called when the line is drawn."""
+        """Set the text after the numbers; called when the line is drawn."""
         self._note = words
 
     def _words(self) -> str:
         return visible(self._note())
 
     def _pace(self, per_s: float | None) -> str:
-        """The rate, and the time left where enough is done to estimate it."""
+        """Return the rate, and the remaining time once it can be estimated."""
         if not per_s:
             return ""
         if not self._total or self._n_done - self._n_before < min(_FEWEST, self._total / 4):
@@ -178,7 +178,7 @@ class Meter:
         return f"{rate_words(per_s)}, {time_words(max(0, self._total - self._n_done) / per_s)} left"
 
     def line(self) -> str:
-        """The plain line; the rate is that of the last minutes."""
+        """Return the plain line; the rate is that of the last minutes."""
         now_s = self._clock()
         words = [f"{self._n_done:,}"]
         if self._total is None:
@@ -203,10 +203,10 @@ class Meter:
 
 @contextmanager
 def interruptible(console: Console, *, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
-    """Answer the first Ctrl-C at once, and end the process at the second one.
+    """Handle the first Ctrl-C at once, and end the process at the second.
 
-    The first one stops the work as ever, which may take as long as what is under way: a thread that computes
-    cannot be stopped. What is stored is safe from the second one as it is from a kill.
+    The first one stops the work as usual, which may wait for work in progress: a computing thread cannot be
+    stopped. Stored data survives the second one as it does a kill.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):  # it is ignored

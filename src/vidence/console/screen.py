@@ -1,4 +1,4 @@
-"""What commands show on the terminal: lines, and the licence of data."""
+"""Terminal output of commands: lines, and the licence of data."""
 
 import hashlib
 import os
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 class Screen(Console):
-    """A console that outlives its reader (``| head``).
+    """A console that survives the end of its reader (``| head``).
 
-    What nobody reads of the messages goes unsaid, and the work goes on; where nobody reads the output, the
-    command ends as it does without a console.
+    Unread messages are dropped and the work continues; if the output is unread, the command ends as it would
+    without a console.
     """
 
     def on_broken_pipe(self) -> None:
-        """Say no more.
+        """Stop printing.
 
         Raises:
-            BrokenPipeError: it was the output.
+            BrokenPipeError: the output was closed.
         """
         if not self.stderr:
             raise BrokenPipeError
@@ -38,17 +38,17 @@ class Screen(Console):
 
 
 def forget(stream: TextIO) -> None:
-    """Let what is still written to a stream go nowhere; else it fails again when the process ends."""
+    """Discard further writes to a stream, which would otherwise fail when the process ends."""
     with suppress(OSError, ValueError):  # it has no file, or is closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def say(console: Console, *parts: str | tuple[str, str]) -> None:
-    """Print words, and pairs of words and their style, on one line.
+    """Print words, and pairs of words and style, on one line.
 
     Args:
-        console: where to.
-        parts: what to say, in order.
+        console: the output.
+        parts: what to print, in order.
     """
     line = Text()
     for part in parts:
@@ -58,7 +58,7 @@ def say(console: Console, *parts: str | tuple[str, str]) -> None:
 
 
 def several(n: int, what: str, *, many: str = "") -> str:
-    """A number and what it counts: ``1 reply``, ``2 replies``.
+    """Format a count with its noun: ``1 reply``, ``2 replies``.
 
     >>> several(1, "reply", many="replies"), several(2_000, "question")
     ('1 reply', '2,000 questions')
@@ -67,7 +67,7 @@ def several(n: int, what: str, *, many: str = "") -> str:
 
 
 def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> None:
-    """Show the terms of use of the data, once for each user."""
+    """Show the data's terms of use, once per user."""
     benchmark: Benchmark = create("benchmark", benchmark_name)
     words = f"{benchmark.name}\n{benchmark.licence}\n{benchmark.terms}"
     mark = cache_root / "terms-shown" / f"{benchmark.name}-{hashlib.sha256(words.encode()).hexdigest()[:16]}"

@@ -1,1 +1,1 @@
-"""Bytes to exact frames with their times."""
+"""Decode media to exact frames with their times."""

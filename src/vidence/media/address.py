@@ -1,4 +1,4 @@
-"""Where media lie: a file of this machine, or an address such as ``s3://bucket/videos/a.mp4``."""
+"""Locations of media: a local file, or an address such as ``s3://bucket/videos/a.mp4``."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 from vidence.errors import UsageError
 
 SCHEMES: Final = ("s3", "gs", "hf", "https", "http")
-"""The protocols of addresses."""
+"""Supported protocols."""
 _WEB: Final = ("https", "http")
 _LOOKS_SO: Final = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 # What signs an address or lets somebody in is called so in the queries of S3, Google, Azure, CloudFront, ...
@@ -25,9 +25,9 @@ _IN_TEXT: Final = re.compile(
 
 @dataclass(frozen=True, order=True)
 class Address:
-    """A file, or a folder, that another machine keeps; it is made by `place`, which checks it.
+    """A file or folder on another machine; create it with `place`, which validates it.
 
-    It is used where a `Path` could stand: ``address / "a.mp4"``, `name`, `suffix`, ``str(address)``.
+    It can replace a `Path`: ``address / "a.mp4"``, `name`, `suffix`, ``str(address)``.
     """
 
     text: str
@@ -40,32 +40,32 @@ class Address:
 
     @property
     def scheme(self) -> str:
-        """The protocol: one of `SCHEMES`."""
+        """Return the protocol: one of `SCHEMES`."""
         return self.text.partition("://")[0]
 
     @property
     def lists(self) -> bool:
-        """Whether folders can be listed; web servers do not agree on a way to."""
+        """Whether folders can be listed; web servers have no standard for it."""
         return self.scheme not in _WEB
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
+        """Return the last part of the path."""
         return PurePosixPath(urlsplit(self.text).path).name
 
     @property
     def suffix(self) -> str:
-        """The ending of the name, such as ``.mp4``."""
+        """Return the extension, such as ``.mp4``."""
         return PurePosixPath(self.name).suffix
 
     @property
     def parent(self) -> "Address":
-        """The folder in which it lies."""
+        """Return the containing folder."""
         return Address(self.text.rstrip("/").rpartition("/")[0])
 
     @property
     def origin(self) -> str:
-        """Who serves it: a bucket, a data set of the hub, or a server.
+        """Return the server: a bucket, a data set of the hub, or a host.
 
         >>> Address("s3://lab/videos/a.mp4").origin, Address("hf://datasets/o/n@main/a.mp4").origin
         ('s3://lab', 'hf://datasets/o/n')
@@ -76,16 +76,16 @@ class Address:
         return "/".join(parts[:5]).partition("@")[0]  # hf://datasets/OWNER/NAME
 
     def resolve(self) -> "Address":
-        """Itself: an address is whole."""
+        """Return the address itself, which is always absolute."""
         return self
 
     absolute = resolve
 
     def is_inside(self, folder: "Address") -> bool:
-        """Whether it lies in a folder, by what its text says.
+        """Whether it is inside a folder, by its text.
 
-        >>> Address("s3://lab/a/b.mp4").is_inside(Address("s3://lab/a")), Address("s3://lab/ab").is_inside(Address("s3://lab/a"))
-        (True, False)
+        >>> Address("s3://lab/a/b.mp4").is_inside(Address("s3://lab/a")),
+        Address("s3://lab/ab").is_inside(Address("s3://lab/a")) (True, False)
         """
         return self.text.startswith(f"{folder.text.rstrip('/')}/") and ".." not in self.text.split("/")
 
@@ -94,7 +94,7 @@ MediaPath: TypeAlias = Path | Address
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is meant as an address, and not as the path of a file.
+    """Whether a text is an address rather than a file path.
 
     >>> is_address("s3://bucket/a.mp4"), is_address("hf:OWNER/NAME"), is_address("videos/a.mp4")
     (True, False, False)
@@ -103,7 +103,7 @@ def is_address(text: str) -> bool:
 
 
 def place(text: str) -> MediaPath:
-    """The path or the address that a text names.
+    """Return the path or address that a text names.
 
     Raises:
         UsageError: an address of another protocol, without a server or bucket, or with a secret in it; the
@@ -143,7 +143,7 @@ def place(text: str) -> MediaPath:
 
 
 def redacted(text: str) -> str:
-    """A text whose addresses have no user, password or query, which may hold secrets.
+    """Remove users, passwords and queries, which may be secrets, from addresses in a text.
 
     >>> redacted("403 for https://me:pw@h.example/a.mp4?X-Amz-Signature=1f")
     '403 for https://h.example/a.mp4?[not shown]'

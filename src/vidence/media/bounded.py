@@ -1,4 +1,4 @@
-"""Files of others, read up to a size: a link among them may name a device that never ends."""
+"""Read foreign files up to a size limit: a link among them may name an endless device."""
 
 import errno
 import io
@@ -8,10 +8,10 @@ from vidence.media.gzipped import MOST_BYTES
 
 
 def read_bounded(path: Path) -> bytes:
-    """The bytes of a file.
+    """Return the bytes of a file.
 
     Raises:
-        OSError: it cannot be read, or holds more than `MOST_BYTES`.
+        OSError: it cannot be read, or is larger than `MOST_BYTES`.
     """
     with path.open("rb") as file:
         content = file.read(MOST_BYTES + 1)
@@ -21,10 +21,10 @@ def read_bounded(path: Path) -> bytes:
 
 
 def text_bounded(path: Path) -> str:
-    """The text of a file in UTF-8, with ends of lines as Python reads them.
+    """Return the text of a UTF-8 file, with universal newlines.
 
     Raises:
-        OSError: it cannot be read, or holds more than `MOST_BYTES`.
+        OSError: it cannot be read, or is larger than `MOST_BYTES`.
         UnicodeDecodeError: it is not UTF-8.
     """
     return io.TextIOWrapper(io.BytesIO(read_bounded(path)), "utf-8").read()

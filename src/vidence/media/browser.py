@@ -1,4 +1,4 @@
-"""The clock of a video, and copies that every browser plays: the same frames at the same times."""
+"""A video's frame times, and copies that every browser plays with the same frames at the same times."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ _OPTIONS: Final = {"preset": "veryfast", "crf": "20", "bf": "0", "g": "24", "x26
 _COPY_VERSION: Final = 1
 _MOST_PX: Final = 1280
 COPY_KEY: Final = f"{_ENCODER}-{_MOST_PX}-v{_COPY_VERSION}"
-"""What a copy depends on besides the video."""
+"""Version of the copies; part of their names."""
 _BLOCK_BYTES: Final = 1 << 27  # of pictures that are in memory at a time
 _MISSING_LUMA: Final = 128
 _MICROSECOND: Final = Fraction(1, 1_000_000)
@@ -61,7 +61,7 @@ class FrameClock:
 
 
 def read_clock(video: Video) -> FrameClock:
-    """The times of the frames of a file that was opened before.
+    """Return the frame times of a file that was opened before.
 
     Images and folders of images have one tick of a second for each frame, as `Video` numbers them.
 
@@ -91,7 +91,7 @@ def read_clock(video: Video) -> FrameClock:
 
 
 def _ticks_of_times(video: Video, *, time_base: Fraction, first: int) -> tuple[NDArray[np.int64], Fraction]:
-    """Ticks of frames that were counted by decoding; microseconds where they have no times of their own."""
+    """Return ticks of frames counted by decoding, in microseconds if they have no times of their own."""
     for unit in (time_base, _MICROSECOND):
         steps = np.rint(video.times_s / float(unit)).astype(np.int64)
         is_exact = float(np.abs(steps * float(unit) - video.times_s).max()) < float(unit) / 4
@@ -101,11 +101,11 @@ def _ticks_of_times(video: Video, *, time_base: Fraction, first: int) -> tuple[N
 
 
 def plays_as_it_is(video: Video, clock: FrameClock) -> bool:
-    """Whether browsers may be able to show each frame of the file itself.
+    """Whether browsers can probably show every frame of the file itself.
 
-    They cannot where a codec is unknown to them, where frames lie before 0, and where a keyframe is followed
-    by frames that are shown before it (an open group of pictures): after a jump there Chromium gives up.
-    Nor can they where times of decoding or durations mislead a jump.
+    They cannot if they lack the codec, if frames lie before 0, or if a keyframe is followed by frames shown
+    before it (an open group of pictures): Chromium fails after a seek there. Misleading decoding times or
+    durations also prevent exact seeks.
     """
     return _is_played(video, clock) and not _misses(video, clock)
 
@@ -118,7 +118,7 @@ def _is_played(video: Video, clock: FrameClock) -> bool:
 
 
 def _misses(video: Video, clock: FrameClock) -> bool:
-    """Whether a jump to the middle of the time of a frame paints another one.
+    """Whether a seek to the middle of a frame's time shows another frame.
 
     Outside H.264 in MP4, Chromium expects each frame to last as long as others do: in Matroska a rate is
     claimed, and other decoders say no durations.
@@ -188,7 +188,7 @@ def _needs_times_alone(video: Video, clock: FrameClock) -> bool:
 
 
 def _copy_packets(video: Video, result: OutputContainer) -> None:
-    """Copy the packets; the n-th is decoded a constant time before the n-th frame is presented."""
+    """Copy the packets; each is decoded a constant time before its frame is presented."""
     with open_video_stream(place(video.probe.path)) as opened:
         stream = result.add_stream_from_template(opened.stream)
         pts = cast("FrameTable", video.scan.table).packet_pts
@@ -216,7 +216,7 @@ def _encode_frames(
 
 
 def _rate(video: Video) -> Fraction:
-    """A rate near that of the video, for the bounds of the encoder alone; times are given frame by frame."""
+    """Return an approximate frame rate for the encoder; times are set per frame."""
     fps = video.probe.counted.fps
     return Fraction(fps).limit_denominator(1001) if 1 <= fps <= 240 else Fraction(25)
 
@@ -224,7 +224,7 @@ def _rate(video: Video) -> Fraction:
 def _frames(
     video: Video, size: tuple[int, int], progress: Callable[[int], None]
 ) -> Iterator[tuple[int, VideoFrame]]:
-    """All frames in order, upright, as the encoder takes them; a bounded number of them in memory."""
+    """Yield all frames in order, upright, in the encoder's format; few are in memory at a time."""
     width_px, height_px = size
     limit = Size(kind="long", pixels=_MOST_PX)
 

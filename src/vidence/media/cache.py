@@ -1,4 +1,4 @@
-"""Encoded frames on disk: found again by content, frame and encoding; bounded; shared by processes."""
+"""A disk cache of encoded frames by content, frame and encoding; bounded, and shared by processes."""
 
 import contextlib
 import functools
@@ -25,22 +25,22 @@ _LONG_ACCOUNT_BYTES: Final = 1 << 15
 
 @functools.cache
 def warn_once(folder: str, reason: str) -> None:
-    """Log that nothing can be kept in a folder; once per folder and reason in each process."""
+    """Log that a folder cannot be used for caching; once per folder and reason in each process."""
     _log.warning("cannot write to the cache %s (%s); frames are decoded again each time", folder, reason)
 
 
 class BoundedFolder:
-    """Files in a folder, together at most `max_bytes`; the least recently used go first.
+    """Files in a folder with at most `max_bytes` in total; the least recently used are deleted first.
 
-    Many processes may share it; what others write while one process makes room may exceed the bound
-    until the next time. With `max_bytes` 0 nothing is kept, and nothing either once a write has failed.
+    Many processes may share it; concurrent writes can exceed the limit temporarily. With `max_bytes` 0, or
+    after a failed write, nothing is stored.
 
     Args:
-        folder: where the files lie.
-        pattern: where below it, as `Path.glob` takes it.
-        max_bytes: the bound.
-        spared_s: files used less than this before the newest one stay, also beyond the bound: others may be
-            about to read them.
+        folder: where the files are.
+        pattern: the files below it, for `Path.glob`.
+        max_bytes: the limit.
+        spared_s: files used less than this before the newest one stay, even above the limit: other processes
+            may be about to read them.
     """
 
     def __init__(self, folder: Path, *, pattern: str, max_bytes: int, spared_s: float = 0.0) -> None:
@@ -52,7 +52,7 @@ class BoundedFolder:
         self._written = folder / "written"
 
     def note(self, n_bytes: int) -> None:
-        """A file of this size was written: makes room when the bound is passed.
+        """Record a written file; delete old files if the limit is exceeded.
 
         Raises:
             OSError: the folder cannot be written.
@@ -68,12 +68,12 @@ class BoundedFolder:
             self.trim()
 
     def give_up(self, error: OSError) -> None:
-        """Keep nothing more, and say so once."""
+        """Stop storing, and log it once."""
         self.can_write = False
         warn_once(str(self.folder), error.strerror or str(error))
 
     def trim(self) -> None:
-        """Delete the least recently used files until nine tenths of the bound are left.
+        """Delete the least recently used files until 90 % of the limit remains.
 
         Raises:
             OSError: the folder cannot be written.
@@ -97,23 +97,23 @@ class BoundedFolder:
 
 
 def mark_used(path: Path) -> None:
-    """Make a file the most recently used one."""
+    """Mark a file as the most recently used."""
     with contextlib.suppress(OSError):
         os.utime(path)
 
 
 class FrameCache:
-    """One file per frame under `root`, together at most `max_bytes`; the least recently used go first.
+    """One file per frame under `root`, at most `max_bytes` in total; least recently used first out.
 
-    Every file carries the digest of its image, so that a damaged one is never delivered. A folder that cannot
-    be written costs one logged warning. For the bound and other processes see `BoundedFolder`.
+    Every file contains its image's digest, so that a damaged one is never delivered. An unwritable folder
+    causes one logged warning. For the limit and other processes see `BoundedFolder`.
     """
 
     def __init__(self, root: Path, *, max_bytes: int) -> None:
         self._files = BoundedFolder(root / "frames", pattern="*/*/*", max_bytes=max_bytes)
 
     def get(self, content_hash: str, frame_index: int, encoding_key: str) -> EncodedFrame | None:
-        """The frame, if it is kept; it then counts as just used."""
+        """Return the frame if it is cached, and mark it as used."""
         path = self._path(content_hash, frame_index, encoding_key)
         try:
             stored = path.read_bytes()
@@ -125,7 +125,7 @@ class FrameCache:
         return frame
 
     def put(self, content_hash: str, frame_index: int, encoding_key: str, *, frame: EncodedFrame) -> None:
-        """Keep a frame; makes room when the bound is passed. Never raises for a disk that is full."""
+        """Store a frame. Never raises for a full disk."""
         if not self._files.can_write:
             return
         digest = bytes.fromhex(frame.digest)
@@ -137,7 +137,7 @@ class FrameCache:
             self._files.give_up(error)
 
     def rename(self, content_hash: str, frame_index: int, *, before: str, after: str) -> None:
-        """Give a frame that is kept under the key `before` the key `after`; nothing if it is gone."""
+        """Change the key of a stored frame; no effect if it is gone."""
         path = self._path(content_hash, frame_index, after)
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -148,7 +148,7 @@ class FrameCache:
 
 
 def _unpack(stored: bytes) -> EncodedFrame | None:
-    """The frame in a file; None where the file is not whole."""
+    """Return the frame in a file; None if the file is not intact."""
     if len(stored) < _TRAILER.size:
         return None
     data = stored[: -_TRAILER.size]

@@ -1,4 +1,4 @@
-"""The frames of one question's media as one sequence, for selectors."""
+"""The frames of a question's media as one sequence, for selectors."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -11,11 +11,11 @@ from vidence.records import FrameRef
 
 @dataclass(frozen=True, kw_only=True)
 class Clip:
-    """Every frame that could be shown, in order: the item's media one after the other.
+    """All frames that could be shown, in order: the item's media one after the other.
 
     Shapes: `times_s`, `media_indices`, `frame_indices` are all (n_frames,).
-    Units: `times_s` is presentation time in seconds from the first frame of its own file; `fps` is
-    the mean frame rate in frames per second, 0 where there is only one frame.
+    Units: `times_s` is presentation time in seconds from the first frame of its own file; `fps` is the mean
+    frame rate in frames per second, 0 for a single frame.
     """
 
     times_s: NDArray[np.float64]
@@ -32,16 +32,16 @@ class Clip:
 
     @property
     def n_frames(self) -> int:
-        """How many frames there are."""
+        """Return the number of frames."""
         return len(self.times_s)
 
     @property
     def duration_s(self) -> float:
-        """The time that the frames cover, each lasting 1/fps, in seconds."""
+        """Return the duration in seconds, each frame lasting 1/fps."""
         return self.n_frames / self.fps if self.fps > 0 else 0.0
 
     def refs(self, positions: ArrayLike) -> list[FrameRef]:
-        """The frames at some positions of the sequence, in their order."""
+        """Return references to the frames at these positions, in order."""
         at = np.asarray(positions, np.int64)
         known = (self.media_indices[at].tolist(), self.frame_indices[at].tolist(), self.times_s[at].tolist())
         return [
@@ -50,7 +50,7 @@ class Clip:
         ]
 
     def part(self, positions: NDArray[np.int64]) -> Self:
-        """The frames at some positions, as a sequence of their own."""
+        """Return the frames at these positions as a sequence."""
         return replace(
             self,
             times_s=self.times_s[positions],

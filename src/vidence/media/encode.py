@@ -1,6 +1,6 @@
-"""Pictures: which files are opened, frames in the size wanted as JPEG or PNG bytes, several in one.
+"""Pictures: open image files, encode frames as JPEG or PNG at a given size, make montages.
 
-A file is opened by what it holds, whatever its name is.
+Files are opened by their content, whatever their name.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ class Size(Record):
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The size that ``native``, ``short:720`` or ``long:448`` stands for.
+        """Parse ``native``, ``short:720`` or ``long:448``.
 
         Raises:
             UsageError: any other text.
@@ -56,9 +56,9 @@ class Size(Record):
         return cls(kind="short" if match[1] == "short" else "long", pixels=int(match[2]))
 
     def fit(self, width_px: int, height_px: int) -> tuple[int, int]:
-        """Width and height under this limit, in pixels.
+        """Return width and height under this limit, in pixels.
 
-        Never larger than what is there, never below one pixel; the aspect is kept to the nearest pixel.
+        Never enlarged, never below one pixel; the aspect ratio is kept to the nearest pixel.
 
         >>> Size.parse("long:448").fit(320, 180)
         (320, 180)
@@ -73,7 +73,7 @@ class Size(Record):
 
 
 class Encoding(Record):
-    """How frames are scaled and compressed; `quality` is JPEG's (1 to 95), PNG loses nothing."""
+    """How frames are scaled and compressed; `quality` is JPEG's (1 to 95), PNG is lossless."""
 
     size: Size
     format: Literal["jpeg", "png"] = "jpeg"
@@ -85,7 +85,7 @@ class Encoding(Record):
 
     @property
     def key(self) -> str:
-        """What the bytes depend on besides the frame, as a name that is safe for files.
+        """Return a name, safe for files, of everything that affects the bytes except the frame.
 
         >>> Encoding(size=Size.parse("short:720")).key
         'short720-jpeg85-area-v1'
@@ -105,12 +105,12 @@ class EncodedFrame:
 
     @property
     def media_type(self) -> str:
-        """``image/jpeg`` or ``image/png``."""
+        """Return ``image/jpeg`` or ``image/png``."""
         return "image/png" if self.data.startswith(b"\x89PNG") else "image/jpeg"
 
 
 def encode(image: NDArray[np.uint8], encoding: Encoding) -> EncodedFrame:
-    """Compress a picture that already has its size.
+    """Compress a picture that already has its final size.
 
     Args:
         image: RGB, shape (height, width, 3).
@@ -129,7 +129,7 @@ def encode(image: NDArray[np.uint8], encoding: Encoding) -> EncodedFrame:
 
 
 def decode_image(data: bytes) -> NDArray[np.uint8]:
-    """The pixels of an encoded frame, RGB, shape (height, width, 3).
+    """Decode an image to RGB, shape (height, width, 3).
 
     Raises:
         MediaError: the bytes are no whole image.
@@ -196,7 +196,7 @@ _BRANDS: Final = {b"avif": "AVIF", b"heic": "HEIC", b"heix": "HEIC", b"mif1": "H
 
 
 def open_image(source: Path | bytes, *, name: str = "") -> Image.Image:
-    """Open an image of one of `IMAGE_FORMATS`; its pixels are not read yet.
+    """Open an image of one of `IMAGE_FORMATS`, without reading its pixels.
 
     Args:
         source: a file, or the bytes of one.
@@ -224,12 +224,12 @@ def open_image(source: Path | bytes, *, name: str = "") -> Image.Image:
 
 
 def too_large(seen: str) -> str:
-    """The message for a picture with more than `MOST_PIXELS` pixels."""
+    """Return the error message for a picture above `MOST_PIXELS`."""
     return f"the picture is too large ({seen}); expected at most {MOST_PIXELS:,} pixels: make it smaller"
 
 
 def other_format(source: Path | bytes) -> str:
-    """The name of a format that is not opened, by its first bytes; empty where they tell none."""
+    """Return the name of an unsupported format from its first bytes; empty if unknown."""
     if isinstance(source, bytes):
         head = source[:16]
     else:

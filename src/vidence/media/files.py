@@ -1,4 +1,4 @@
-"""The files of questions: where they lie, what is known of each, and frames of it, encoded."""
+"""Files of questions: locate them, cache their facts, and deliver encoded frames."""
 
 import hashlib
 import logging
@@ -48,12 +48,12 @@ class MediaFacts:
 
     @property
     def is_of_bytes(self) -> bool:
-        """Whether the hash is one of the bytes."""
+        """Whether the hash is of the file's bytes."""
         return not self.content_hash.startswith(_SAID)
 
 
 class LookedInto(Record):
-    """What is kept of a file on disk; `state` tells whether the file is still the same."""
+    """Cached facts of a file; `state` tells whether the file has changed."""
 
     version: int = _FACTS_VERSION
     state: str
@@ -76,7 +76,7 @@ _FACTS: Final = msgspec.msgpack.Decoder(LookedInto, dec_hook=_array)
 
 
 def read_facts(path: MediaPath, *, kind: str, cache_root: Path | None) -> MediaFacts:
-    """Find out what a file holds, and keep it under `cache_root`; kept facts are used while they hold.
+    """Probe a file and cache the facts under `cache_root`; valid cached facts are used.
 
     Args:
         path: a file, or a folder for the kind ``frames``; or the address of one.
@@ -91,9 +91,9 @@ def read_facts(path: MediaPath, *, kind: str, cache_root: Path | None) -> MediaF
 
 
 def cached_facts(path: MediaPath, *, kind: str, cache_root: Path | None) -> MediaFacts | None:
-    """Kept facts, if the path, size and time of change are still the same; never opens the file.
+    """Return cached facts if path, size and modification time are unchanged; never opens the file.
 
-    Of an address its server is asked, which may take its time.
+    For an address, its server is queried, which may be slow.
 
     Raises:
         MediaError: the server does not answer, or refuses.
@@ -105,7 +105,7 @@ def cached_facts(path: MediaPath, *, kind: str, cache_root: Path | None) -> Medi
 
 
 def known_video(path: MediaPath, *, kind: str, cache_root: Path | None) -> tuple[Video, str]:
-    """The file as numbered frames, and its content hash; from kept facts where they hold.
+    """Return the file as numbered frames, with its content hash, from cached facts if valid.
 
     Raises:
         MediaError: it cannot be read, or holds no frame.
@@ -129,14 +129,14 @@ def known_video(path: MediaPath, *, kind: str, cache_root: Path | None) -> tuple
 
 
 def look_into(path: Path, *, kind: str) -> LookedInto:
-    """Find out what a file holds, for a process that keeps it by `keep_facts`; errors as `read_facts`."""
+    """Probe a file, for a process that stores the result with `keep_facts`; errors as `read_facts`."""
     state = _state(path, _kind(kind))
     video, content_hash = known_video(path, kind=kind, cache_root=None)
     return LookedInto(scan=video.scan, content_hash=content_hash, state=state or "")
 
 
 def keep_facts(into: LookedInto, *, cache_root: Path) -> MediaFacts:
-    """Keep what another process found out, and the facts; they hold as long as the file here is like that."""
+    """Store another process's probe result, and return the facts; valid until the file changes."""
     _keep(into, cache_root)
     return _facts(Video(into.scan), into.content_hash)
 
@@ -152,7 +152,7 @@ def _kind(kind: str) -> MediaKind:
 
 
 def _state(path: MediaPath, kind: MediaKind) -> str | None:
-    """Size and time of change, or what a server says; None where there is nothing. A folder: its images'."""
+    """Return size and modification time, or a server's metadata; None if absent. Folders: of all images."""
     if isinstance(path, Address):
         return _state_at(path, kind)
     try:
@@ -175,7 +175,7 @@ def _state_at(address: Address, kind: MediaKind) -> str | None:
 
 
 def _hash_at(address: Address, kind: MediaKind) -> str:
-    """What stands for the hash of the bytes, which would have to be fetched for it."""
+    """Return a substitute for the hash of the bytes, which would require a download."""
     facts = None if kind == "frames" else remote.look(address)
     if facts is not None and facts.sha256:
         return facts.sha256
@@ -215,7 +215,7 @@ def _kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> tuple[Video,
 
 
 def _last_kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> LookedInto | None:
-    """What was kept last of the file with this name, whether it is still the same or not."""
+    """Return the last cached facts of the file, whether still valid or not."""
     try:
         last = _FACTS.decode(_place(path, kind, cache_root).read_bytes())
     except (OSError, msgspec.DecodeError):
@@ -224,7 +224,7 @@ def _last_kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> LookedI
 
 
 class Job(Record):
-    """Which frames of which file, how encoded, and where to keep them (`cache_root` None: nowhere).
+    """Which frames of which file to deliver, how encoded, and where to cache them (None: nowhere).
 
     `content_hash` is the hash of the file that is meant; empty for the one that lies there.
     """
@@ -241,10 +241,10 @@ class Job(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Delivery:
-    """What a job gave, by frame index: every frame asked for is in `frames` or in `problems`.
+    """A job's result by frame index: every requested frame is in `frames` or in `problems`.
 
-    `problems` say what is wrong and name file and frame. `n_decoded` frames were decoded now,
-    `n_from_cache` were kept from earlier.
+    `problems` name file, frame and fault. `n_decoded` frames were decoded, `n_from_cache` came from the
+    cache.
     """
 
     frames: dict[int, EncodedFrame]
@@ -254,12 +254,12 @@ class Delivery:
 
 
 def deliver(job: Job) -> Delivery:
-    """Get frames from the cache, and the missing ones in one pass over the file.
+    """Return frames from the cache, decoding missing ones in one pass over the file.
 
-    A damaged file gives the frames that are whole, and a problem for each of the others.
+    A damaged file gives its intact frames, and a problem for each other one.
 
     Raises:
-        MediaError: the file cannot be read at all, or is another one than is meant.
+        MediaError: the file cannot be read at all, or has another hash.
     """
     root = None if job.cache_root is None else Path(job.cache_root)
     path, kind = place(job.path), _kind(job.kind)
@@ -296,9 +296,9 @@ def deliver(job: Job) -> Delivery:
 
 
 def kept_frames(job: Job) -> Delivery:
-    """The frames of a job that are in the cache; nothing is opened, and no server is asked.
+    """Return the cached frames of a job; nothing is opened, and no server is queried.
 
-    What is known of the file is what was kept of it last. Frames that are not kept are among the problems.
+    The last cached facts of the file are used. Uncached frames are among the problems.
     """
     frames: dict[int, EncodedFrame] = {}
     root = None if job.cache_root is None else Path(job.cache_root)
@@ -311,13 +311,13 @@ def kept_frames(job: Job) -> Delivery:
 
 
 def _cached(job: Job, content_hash: str, cache: FrameCache) -> dict[int, EncodedFrame]:
-    """The frames of a job that are in the cache, in their order."""
+    """Return the cached frames of a job, in order."""
     entries = ((i, cache.get(content_hash, i, job.encoding.key)) for i in sorted(set(job.frame_indices)))
     return {index: frame for index, frame in entries if frame is not None}
 
 
 def resolve(media_root: Path, media: Media) -> Path:
-    """The file of a video or image, or the folder of numbered images.
+    """Return the path of a video or image, or of the folder of numbered images.
 
     An absolute path stands for itself; a relative one starts from `media_root` and may leave it.
     Nothing is downloaded: a medium that has only a URL is expected in `media_root` under the host and
@@ -340,7 +340,7 @@ def resolve(media_root: Path, media: Media) -> Path:
 
 
 def located(media_root: MediaPath, media: Media) -> MediaPath:
-    """As `resolve`, for what is read here or at an address: the root may be one, and a path may.
+    """Return a path as `resolve` does, or an address: the root may be one, and a path may.
 
     Raises:
         DataError: as `resolve`; or a path that leads out of a root that is an address.
@@ -362,7 +362,7 @@ def located(media_root: MediaPath, media: Media) -> MediaPath:
 
 
 def place_of_url(url: str) -> Path:
-    """Where in the folder of the media the file of a URL lies: under its host and path.
+    """Return a URL's path in the media folder: its host and path.
 
     Raises:
         DataError: it is no URL, or leads out of the folder.
@@ -379,14 +379,14 @@ def place_of_url(url: str) -> Path:
 
 
 def files_of(item: Item, *, subtitled: bool) -> tuple[Media, ...]:
-    """What is read for a question: its media, and its subtitles where they are shown."""
+    """Return the files of a question: its media, and its subtitles if shown."""
     return (*item.media, *([Media(path=item.subtitles.path)] if subtitled and item.subtitles else ()))
 
 
 def outside(
     media_root: MediaPath, items: Iterable[Item], *, subtitled: bool = False
 ) -> tuple[MediaPath, ...]:
-    """The files and folders of the items that lie outside `media_root`, each once, in their order.
+    """Return the items' distinct files and folders outside `media_root`, in order.
 
     They do through an absolute path, ``..`` or a link; of a folder of images, each image counts, and with
     `subtitled` the subtitles. In the cache of the Hugging Face hub, where a file is a link to its content,
@@ -414,7 +414,7 @@ def outside(
 
 
 def _real(path: Path) -> Path:
-    """The path without links; as it stands where it is none that a file can have."""
+    """Return the path with links resolved; unchanged if it is not a possible path."""
     try:
         return Path(os.path.realpath(path))
     except ValueError:
@@ -422,13 +422,13 @@ def _real(path: Path) -> Path:
 
 
 def insides(media_root: Path) -> tuple[Path, ...]:
-    """The folders that count as inside `media_root`, without links: itself and a snapshot's contents."""
+    """Return the folders that count as inside `media_root`, resolved: itself and a snapshot's contents."""
     root = Path(os.path.realpath(media_root))
     return (root, *_contents_of_snapshot(root))
 
 
 def _contents_of_snapshot(root: Path) -> Iterator[Path]:
-    """Where the contents of a snapshot of the hub's cache lie: ``datasets--OWNER--NAME/blobs``.
+    """Yield where the contents of a hub snapshot are: ``datasets--OWNER--NAME/blobs``.
 
     The folder is named as it stands there: where ``blobs`` itself is a link, what it leads to is outside.
     """
@@ -445,11 +445,11 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def missing(media_root: MediaPath, items: Iterable[Item]) -> tuple[MediaPath, ...]:
-    """The files and folders that the items need and that are not there, each once, in their order.
+    """Return the items' distinct missing files and folders, in order.
 
-    Each one is looked for once; it counts as missing, too, where a folder stands for a file, or a file
-    for a folder of images, and where it cannot be reached: its name is too long, or a folder on the way may
-    not be read. Servers are asked for those at addresses (`remote.look_at_all`).
+    Each is checked once; it also counts as missing if a folder is in place of a file or the reverse, or if it
+    cannot be accessed (name too long, unreadable folder). Servers are queried for addresses
+    (`remote.look_at_all`).
 
     Raises:
         MediaError: a server refuses, or does not answer.

@@ -1,4 +1,4 @@
-"""Gzip files in memory, up to a size: some bytes can stand for a thousand times as many."""
+"""Decompress gzip in memory up to a size limit: a few bytes can expand a thousandfold."""
 
 import gzip
 import io
@@ -12,15 +12,15 @@ MOST_BYTES: Final = 1 << 29
 
 
 def unpacked(data: bytes, label: str, *, most_bytes: int = MOST_BYTES) -> bytes:
-    """What a gzip file of one or more members holds.
+    """Decompress a gzip file of one or more members.
 
     Args:
         data: the file.
         label: its name, for messages.
-        most_bytes: how much it may hold.
+        most_bytes: the size limit.
 
     Raises:
-        DataError: it is damaged or cut off, or holds more.
+        DataError: it is damaged, truncated, or too large.
     """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:

@@ -1,4 +1,4 @@
-"""Point lights of a clip as the numbers that a browser draws, in a file beside the clip."""
+"""Point lights of a clip as data for browsers, in a file next to the clip."""
 
 from importlib import resources
 from pathlib import Path
@@ -14,7 +14,7 @@ _Pixels = Annotated[int, Meta(ge=1)]
 
 
 class Light(Record):
-    """One point of light: its colour."""
+    """A point of light: its colour."""
 
     rgb: tuple[int, int, int]
 
@@ -22,8 +22,8 @@ class Light(Record):
 class LightFrame(Record):
     """All points in one frame, in the order of `Lights.dots`.
 
-    `x_px` and `y_px` count from the middle of the picture to the right and up; a point that is not `visible`
-    has no place (None).
+    `x_px` and `y_px` are measured from the picture's centre, rightwards and upwards; a point that is not
+    `visible` has no position (None).
     """
 
     x_px: tuple[float | None, ...]
@@ -32,7 +32,7 @@ class LightFrame(Record):
 
 
 class Lights(Record):
-    """A clip of point lights as ``players/point-light.js`` draws it; it names neither joints nor sources."""
+    """A point-light clip for ``players/point-light.js``; it names neither joints nor sources."""
 
     width_px: _Pixels
     height_px: _Pixels
@@ -44,15 +44,15 @@ class Lights(Record):
 
 
 def lights_path(clip: Path) -> Path:
-    """Where the lights of a clip lie: ``walk.mp4`` has ``walk.dots.json``."""
+    """Return the path of a clip's lights: ``walk.mp4`` has ``walk.dots.json``."""
     return clip.with_suffix(".dots.json")
 
 
 def read_lights(path: Path) -> Lights:
-    """The lights in a file.
+    """Read the lights in a file.
 
     Raises:
-        DataError: there is no such file, it holds something else, or a frame has not all points.
+        DataError: there is no such file, it is invalid, or a frame lacks points.
     """
     try:
         lights = msgspec.json.decode(path.read_bytes(), type=Lights)
@@ -74,5 +74,5 @@ def read_lights(path: Path) -> Lights:
 
 
 def light_player() -> bytes:
-    """The script that draws lights on a canvas, ``point-light.js``."""
+    """Return the script that draws lights on a canvas, ``point-light.js``."""
     return resources.files("vidence.media").joinpath("players", "point-light.js").read_bytes()

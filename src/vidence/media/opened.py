@@ -1,4 +1,4 @@
-"""Opening a file with libavformat, and saying why it cannot be opened."""
+"""Open files with libavformat, and explain failures."""
 
 import errno
 import logging
@@ -57,7 +57,7 @@ _FIRST_BOXES: Final = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"s
 
 @dataclass(frozen=True, kw_only=True)
 class OpenVideoFile:
-    """A file that is open for reading its video stream; all other streams are skipped."""
+    """A file open for reading its video stream; all other streams are skipped."""
 
     container: InputContainer
     stream: VideoStream
@@ -65,20 +65,20 @@ class OpenVideoFile:
 
     @property
     def codec(self) -> VideoCodecContext:
-        """The decoder, which works on the calling thread alone."""
+        """Return the decoder, which uses only the calling thread."""
         return self.stream.codec_context
 
     @property
     def codec_name(self) -> str:
-        """The name of the format, not of the library that decodes it: ``av1``, not ``libdav1d``."""
+        """Return the name of the format rather than the decoder library: ``av1``, not ``libdav1d``."""
         return self.codec.codec.canonical_name
 
 
 def check_file(path: Path) -> None:
-    """Raise where there is no file with something in it.
+    """Check that a file exists and is not empty.
 
     Raises:
-        MediaError: missing, a folder, empty, or not allowed to be read.
+        MediaError: missing, a folder, empty, or not readable.
     """
     try:
         values = path.stat()
@@ -130,14 +130,14 @@ def open_video_stream(path: MediaPath, *, without_samples: bool = False) -> Iter
 
 
 def _raise_trouble(file: BinaryIO) -> None:
-    """Raise what the server failed to give: it is no damage, and no end."""
+    """Raise a server's error, which is neither damage nor the end of the file."""
     if isinstance(file, remote.RemoteFile) and file.trouble is not None:
         raise file.trouble
 
 
 @contextmanager
 def _bytes_of(path: MediaPath) -> Iterator[BinaryIO]:
-    """The bytes of a file, or of what an address names, checked as `check_file` does."""
+    """Open a file or address, checked as `check_file` does."""
     if isinstance(path, Address):
         with remote.opened(path) as file:
             yield cast("BinaryIO", file)
@@ -148,9 +148,9 @@ def _bytes_of(path: MediaPath) -> Iterator[BinaryIO]:
 
 
 def packets_to_end(opened: OpenVideoFile) -> "Iterator[Packet[VideoStream] | None]":
-    """What is left to read, packet by packet; at the end, or where reading fails, None to drain.
+    """Yield the remaining packets; at the end, or if reading fails, None to drain the decoder.
 
-    What the end of a truncated file cuts off is left out: decoders make a picture even of half a frame.
+    A packet truncated at the end of the file is left out: decoders return a picture even for half a frame.
     """
     cut_off: list[Packet[VideoStream]] = []
     try:
@@ -167,16 +167,16 @@ def packets_to_end(opened: OpenVideoFile) -> "Iterator[Packet[VideoStream] | Non
 
 
 def first_frame(opened: OpenVideoFile) -> VideoFrame | None:
-    """The first frame that comes out of the decoder; what is damaged before it is left out."""
+    """Return the first decodable frame, skipping damaged ones."""
     decoded = (decode(opened.codec, packet) for packet in packets_to_end(opened))
     return next((frames[0] for frames in decoded if frames), None)
 
 
 def decode(codec: VideoCodecContext, packet: "Packet[VideoStream] | None") -> list[VideoFrame] | None:
-    """The frames that come out when this packet goes in; None where the decoder finds it damaged.
+    """Return the frames that a packet completes; None if the decoder finds it damaged.
 
     Raises:
-        MemoryError: they take more memory than there is; that is no damage.
+        MemoryError: there is too little memory, which is not damage.
     """
     try:
         return codec.decode(packet)
@@ -238,7 +238,7 @@ def _why(file: BinaryIO, error: av.FFmpegError, source: str | BinaryIO) -> str:
 
 
 def oversize(path: MediaPath) -> MediaError | None:
-    """The error for a video whose pictures are too large, after its first one did not come out."""
+    """Return the error for a video with too large pictures, after its first frame failed."""
     with _bytes_of(path) as file:
         for _, message in _complaints(file if isinstance(path, Address) else str(path.absolute())):
             if match := _TOO_LARGE.match(message):
@@ -247,9 +247,9 @@ def oversize(path: MediaPath) -> MediaError | None:
 
 
 def _complaints(source: str | BinaryIO) -> list[tuple[str, str]]:
-    """What libavformat reports as errors on opening a file, each with the part that reports it.
+    """Return libavformat's error messages when opening a file, each with its component.
 
-    Its errors carry no more than a number. The log is switched on for this moment and this thread.
+    Its exceptions carry only a number. Logging is enabled for this call and thread.
     """
     level, skips = av.logging.get_level(), av.logging.get_skip_repeated()
     av.logging.set_level(av.logging.ERROR)
@@ -264,14 +264,14 @@ def _complaints(source: str | BinaryIO) -> list[tuple[str, str]]:
 
 
 def _check_edits(path: MediaPath, file: BinaryIO, size: int) -> None:
-    """Refuse an MP4 whose edits would fill the memory as soon as it is opened."""
+    """Reject an MP4 whose edit list would exhaust memory on opening."""
     n_edits = _n_edits(file, 0, size, inside=_WAY_TO_EDITS)
     if n_edits > MOST_EDITS:
         raise MediaError(f"{path}: {n_edits:,} edits, more than {MOST_EDITS:,}; re-encode it without edits")
 
 
 def _n_edits(file: BinaryIO, start: int, end: int, *, inside: tuple[bytes, ...]) -> int:
-    """How many edits the boxes between two places of an MP4 have; `inside` leads to them, box by box."""
+    """Return how many edits the boxes in a range of an MP4 have; `inside` is the path of boxes."""
     n_edits = 0
     for name, first, after in _boxes(file, start, end):
         if name != inside[0]:
@@ -287,7 +287,7 @@ def _n_edits(file: BinaryIO, start: int, end: int, *, inside: tuple[bytes, ...])
 
 
 def _boxes(file: BinaryIO, start: int, end: int) -> Iterator[tuple[bytes, int, int]]:
-    """The boxes of an MP4 or MOV between two places: name, and where the content begins and ends."""
+    """Yield the boxes in a range of an MP4 or MOV: name, and content range."""
     while start + 8 <= end:
         file.seek(start)
         head = file.read(16)
@@ -305,6 +305,6 @@ def _boxes(file: BinaryIO, start: int, end: int) -> Iterator[tuple[bytes, int, i
 
 
 def lacks_moov(file: BinaryIO) -> bool:
-    """Whether this is an MP4 or MOV whose index was never written (a recording that was cut off)."""
+    """Whether this is an MP4 or MOV without an index (an interrupted recording)."""
     names = [name for name, _, _ in _boxes(file, 0, file.seek(0, os.SEEK_END))]
     return bool(names) and names[0] in _FIRST_BOXES and b"moov" not in names

@@ -1,4 +1,4 @@
-"""Decoded pictures to upright RGB arrays, scaled by the one pinned filter."""
+"""Convert decoded pictures to upright RGB arrays, scaled with one fixed filter."""
 
 import struct
 from typing import Final, Self
@@ -20,7 +20,7 @@ _BEHIND_TRANSPARENT: Final = 255
 
 
 class Orientation(Record):
-    """How stored pixels are turned for showing: first transposed, then mirrored in x, then in y."""
+    """How stored pixels are turned for display: transposed, then mirrored in x, then in y."""
 
     is_transposed: bool = False
     is_mirrored_x: bool = False
@@ -28,9 +28,9 @@ class Orientation(Record):
 
     @classmethod
     def of_matrix(cls, matrix: bytes) -> Self | None:
-        """The turn that a display matrix asks for; None where it is no multiple of 90 degrees.
+        """Return the turn of a display matrix; None if it is not a multiple of 90 degrees.
 
-        `matrix` holds nine 32-bit integers in the order of the machine, as libavutil stores them.
+        `matrix` holds nine 32-bit integers in native byte order, as libavutil stores them.
         """
         a, b, _, c, d, *_ = struct.unpack("=9i", matrix)
         if a and d and not b and not c:
@@ -41,7 +41,7 @@ class Orientation(Record):
 
     @classmethod
     def of_exif(cls, orientation: int) -> Self:
-        """The turn that an EXIF orientation (1 to 8) asks for; anything else is upright."""
+        """Return the turn of an EXIF orientation (1 to 8); other values are upright."""
         if orientation not in range(1, 9):
             return cls()
         return cls(
@@ -52,17 +52,17 @@ class Orientation(Record):
 
     @property
     def rotation_deg(self) -> int:
-        """The clockwise part of the turn: 0, 90, 180 or 270 degrees."""
+        """Return the clockwise rotation: 0, 90, 180 or 270 degrees."""
         if self.is_transposed:
             return 90 if self.is_mirrored_x else 270
         return 180 if self.is_mirrored_y else 0
 
     def size(self, width_px: int, height_px: int) -> tuple[int, int]:
-        """Width and height after the turn (or before it: a turn and its inverse agree)."""
+        """Return width and height after the turn (or before it; both agree)."""
         return (height_px, width_px) if self.is_transposed else (width_px, height_px)
 
     def apply(self, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """The upright picture. Shapes: (height, width, 3) to (height, width, 3) after the turn."""
+        """Return the upright picture. Shapes: (height, width, 3) to (height, width, 3) after the turn."""
         if self.is_transposed:
             image = image.transpose(1, 0, 2)
         image = image[:: -1 if self.is_mirrored_y else 1, :: -1 if self.is_mirrored_x else 1]
@@ -70,16 +70,16 @@ class Orientation(Record):
 
 
 def turn_of(frame: av.VideoFrame) -> Orientation | None:
-    """The turn that a decoded frame carries; None where it is no multiple of 90 degrees."""
+    """Return a decoded frame's turn; None if it is not a multiple of 90 degrees."""
     matrix = frame.side_data.get("DISPLAYMATRIX")
     return Orientation.of_matrix(bytes(matrix)) if isinstance(matrix, Buffer) else Orientation()
 
 
 def to_rgb(frame: av.VideoFrame, *, size: tuple[int, int], turn: Orientation) -> NDArray[np.uint8]:
-    """A decoded frame as an upright RGB picture.
+    """Convert a decoded frame to an upright RGB picture.
 
-    `size` is (width, height) in pixels as shown, after the turn. The colour matrix and range are the
-    stream's own, BT.601 where it names none. What is transparent is shown on white.
+    `size` is (width, height) in pixels as displayed, after the turn. Colour matrix and range are the
+    stream's, BT.601 by default. Transparent pixels are composited on white.
 
     Returns:
         Shape (height, width, 3).
@@ -97,10 +97,10 @@ def to_rgb(frame: av.VideoFrame, *, size: tuple[int, int], turn: Orientation) ->
 
 
 def resize(image: NDArray[np.uint8], *, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """An RGB or RGBA picture at another `size` (width, height); the filter of `to_rgb`.
+    """Resize an RGB or RGBA picture to `size` (width, height) with the filter of `to_rgb`.
 
     Returns:
-        Shape (height, width, 3); what is transparent is shown on white.
+        Shape (height, width, 3); transparent pixels are composited on white.
     """
     if image.shape[2] == 3 and image.shape[1::-1] == size:
         return image

@@ -1,4 +1,4 @@
-"""What is known about a file before any of its frames is wanted, and which packet holds which frame."""
+"""Facts about a file before any frame is decoded, and which packet holds which frame."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +18,7 @@ _ROUNDING_SHARE = 0.1
 
 
 class Claimed(Record):
-    """What the header says; None where it says nothing. Headers are wrong often enough."""
+    """What the header claims; None if it says nothing. Headers are often wrong."""
 
     n_frames: int | None
     duration_s: float | None
@@ -26,10 +26,10 @@ class Claimed(Record):
 
 
 class PacketCounts(Record):
-    """What the file holds, by its packets (or by decoding it, where packets do not tell).
+    """What the file contains, by its packets (or by decoding, if packets do not tell).
 
-    `fps` is the mean rate between the first and the last frame, 0 for a single frame; `duration_s`
-    is ``n_frames / fps``, 0 for a single frame. `is_variable` says that frames are not evenly spaced.
+    `fps` is the mean rate between the first and the last frame, 0 for a single frame; `duration_s` is
+    ``n_frames / fps``, 0 for a single frame. `is_variable` means unevenly spaced frames.
     """
 
     n_frames: int
@@ -39,10 +39,10 @@ class PacketCounts(Record):
 
 
 class Probe(Record):
-    """One file, or one folder of images.
+    """Facts about a file, or a folder of images.
 
-    `width_px` and `height_px` are as shown, after the turn by `rotation_deg` clockwise; pixels are
-    taken as square. `problem` is empty for a sound file, otherwise it says what is wrong with it.
+    `width_px` and `height_px` are as displayed, after the turn by `rotation_deg` clockwise; pixels are
+    assumed square. `problem` describes a fault; empty if there is none.
     """
 
     path: str
@@ -59,7 +59,7 @@ class Probe(Record):
 
 
 def count(ticks: NDArray[np.int64], *, time_base: Fraction) -> PacketCounts:
-    """The facts that follow from the times of the frames.
+    """Derive facts from frame times.
 
     Args:
         ticks: presentation times in order, in units of `time_base`, shape (n_frames,), at least one.
@@ -82,7 +82,7 @@ def count(ticks: NDArray[np.int64], *, time_base: Fraction) -> PacketCounts:
 
 
 def seconds(ticks: NDArray[np.int64], *, time_base: Fraction) -> NDArray[np.float64]:
-    """Presentation times in seconds from the first frame. Shapes: (n,) to (n,)."""
+    """Convert presentation times to seconds from the first frame. Shapes: (n,) to (n,)."""
     return np.asarray((ticks - ticks[0]) * time_base.numerator / time_base.denominator, np.float64)
 
 
@@ -110,10 +110,10 @@ class FrameTable:
     def of_packets(
         cls, pts: NDArray[np.int64], *, is_key: NDArray[np.bool_], is_shown: NDArray[np.bool_]
     ) -> Self | None:
-        """The table of packets in decoding order; None where their times do not tell the frames apart.
+        """Build the table of packets in decoding order; None if their times do not distinguish frames.
 
-        Frames that no decoder can give are left out: those before the first keyframe, and those
-        shown before it.
+        Frames that no decoder can return are left out: those before the first keyframe, and those shown
+        before it.
         """
         keys = np.flatnonzero(is_key)
         if len(keys) == 0 or len(np.unique(pts)) != len(pts):
@@ -127,29 +127,29 @@ class FrameTable:
 
     @property
     def n_frames(self) -> int:
-        """How many frames there are to show."""
+        """Return the number of displayable frames."""
         return len(self.packet_of_frame)
 
     @cached_property
     def frame_pts(self) -> NDArray[np.int64]:
-        """The time of every frame in ticks, ascending; shape (n_frames,)."""
+        """Return each frame's time in ticks, ascending; shape (n_frames,)."""
         return self.packet_pts[self.packet_of_frame]
 
     @cached_property
     def position_of_pts(self) -> dict[int, int]:
-        """From the time of a packet to its position."""
+        """Return packet positions by time."""
         return {pts: position for position, pts in enumerate(self.packet_pts.tolist())}
 
     @cached_property
     def keys(self) -> NDArray[np.int64]:
-        """The positions of the keyframes, ascending."""
+        """Return the positions of the keyframes, ascending."""
         return np.flatnonzero(self.is_key)
 
     def start_of(self, frame_index: int) -> int:
-        """The position from which decoding gives this frame: its keyframe.
+        """Return the position of the keyframe from which decoding gives this frame.
 
-        A frame that is decoded after a keyframe but shown before it (a leading picture of an open
-        group of pictures) needs the keyframe before that.
+        A frame that is decoded after a keyframe but shown before it (a leading picture of an open group of
+        pictures) needs the preceding keyframe.
         """
         position = int(self.packet_of_frame[frame_index])
         nearest = int(np.searchsorted(self.keys, position, side="right")) - 1
@@ -159,7 +159,7 @@ class FrameTable:
         return key
 
     def depends_on(self, frame_index: int, position: int) -> bool:
-        """Whether the packet at `position` can have a part in this frame."""
+        """Whether this frame may depend on the packet at `position`."""
         start = self.start_of(frame_index)
         if not start <= position <= self.packet_of_frame[frame_index]:
             return False
@@ -169,7 +169,7 @@ class FrameTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Packets to decode in one go, `first` to `last`, for the frames wanted among them."""
+    """Packets to decode in one pass, `first` to `last`, for the requested frames among them."""
 
     first: int
     last: int
@@ -177,12 +177,12 @@ class Run:
 
     @property
     def cost(self) -> int:
-        """About how much work it is, in packets; converting a frame counts as a few."""
+        """Return the approximate work in packets; converting a frame counts as a few."""
         return self.last - self.first + 1 + 4 * len(self.frames)
 
 
 def plan(table: FrameTable, frame_indices: list[int]) -> list[Run]:
-    """The fewest packets that give these frames, as runs that do not overlap, in decoding order."""
+    """Return the fewest packets that give these frames, as non-overlapping runs in decoding order."""
     by_start: dict[int, list[int]] = {}
     for index in sorted(set(frame_indices)):
         by_start.setdefault(table.start_of(index), []).append(index)
@@ -197,5 +197,5 @@ def plan(table: FrameTable, frame_indices: list[int]) -> list[Run]:
 
 
 def longest_first(runs: list[Run]) -> list[Run]:
-    """The order in which several threads take runs one by one, so that they end at about the same time."""
+    """Sort runs so that threads taking them one by one finish at about the same time."""
     return sorted(runs, key=lambda run: -run.cost)

@@ -1,7 +1,7 @@
-"""Files at addresses, read by ranges with fsspec: nothing is copied whole, and nothing is written.
+"""Files at addresses, read by ranges with fsspec: nothing is downloaded whole or written.
 
-What a server says of a file (its ETag, size, time of change) tells one version of it from another; the bytes
-would have to be fetched for a hash. Importing this imports no driver.
+A server's metadata (ETag, size, modification time) distinguishes versions of a file; hashing would require a
+download. Importing this imports no driver.
 """
 
 import io
@@ -27,7 +27,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 BLOCK_BYTES: Final = 2**17
-"""The least that is asked for at a time."""
+"""Minimum bytes per request."""
 _MOST_AHEAD: Final = 32  # blocks that one request asks for where a file is read from end to end
 _KEPT_BYTES: Final = 2**26  # of blocks, in the memory of a process
 # Before each further try of a request that failed. The drivers of stores try again themselves, too.
@@ -60,9 +60,9 @@ _SPOKEN: set[str] = set()  # the protocols of which this process has made a driv
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteFacts:
-    """What a server says of a file.
+    """A server's metadata of a file.
 
-    `version` changes when the file does; `sha256` is that of its bytes, empty where the server does not say.
+    `version` changes with the file; `sha256` is of its bytes, empty if the server does not state it.
     """
 
     size_bytes: int
@@ -75,21 +75,21 @@ class RemoteFacts:
 
 
 def look(address: Address) -> RemoteFacts | None:
-    """What is at an address now; None where there is nothing.
+    """Return the metadata of an address; None if it does not exist.
 
     Raises:
-        MediaError: the server refuses, or cannot be reached, or does not say how large the file is.
-        UsageError: the driver of the protocol is not installed.
+        MediaError: the server refuses, cannot be reached, or does not state the size.
+        UsageError: the protocol's driver is not installed.
     """
     return _absent_or(address, partial(_looked, address))
 
 
 def listing(folder: Address) -> dict[str, RemoteFacts] | None:
-    """What lies directly in a folder, by name; None where there is no such folder.
+    """Return the direct contents of a folder by name; None if there is no such folder.
 
     Raises:
-        MediaError: as `look`, and for web servers, which list nothing.
-        UsageError: as `look`.
+        MediaError: as for `look`, and for web servers, which cannot be listed.
+        UsageError: as for `look`.
     """
     if not folder.lists:
         raise MediaError(f"{folder}: web servers do not list folders; use s3://, gs://, hf:// or a local one")
@@ -97,11 +97,11 @@ def listing(folder: Address) -> dict[str, RemoteFacts] | None:
 
 
 def look_at_all(addresses: Sequence[Address]) -> dict[Address, RemoteFacts | None]:
-    """`look` for many: a folder of which many are wanted is listed, others are asked for side by side.
+    """Apply `look` to many addresses: folders with many are listed, others are queried concurrently.
 
     Raises:
-        MediaError: as `look`.
-        UsageError: as `look`.
+        MediaError: as for `look`.
+        UsageError: as for `look`.
     """
     values: dict[Address, RemoteFacts | None] = {}
     folders: dict[Address, list[Address]] = {}
@@ -150,7 +150,7 @@ def _found(address: Address, info: "Mapping[str, object]") -> RemoteFacts:
 
 
 def _of_hub(address: Address, driver: "Any") -> RemoteFacts:  # noqa: ANN401 - fsspec has no types
-    """What the hub says of one file; its driver would list the whole folder."""
+    """Return the hub's metadata of one file; its driver would list the whole folder."""
     from huggingface_hub import HfApi
 
     at = driver.resolve_path(address.text)
@@ -172,10 +172,10 @@ def _of_hub(address: Address, driver: "Any") -> RemoteFacts:  # noqa: ANN401 - f
 
 
 def _driver(address: Address) -> "Any":  # noqa: ANN401 - fsspec has no types
-    """The file system of fsspec that speaks a protocol; it keeps no listings, so that changes are seen.
+    """Return the fsspec file system of a protocol, without cached listings.
 
     Raises:
-        UsageError: a package that it needs is not installed.
+        UsageError: a required package is not installed.
     """
     try:
         return _file_system(address.scheme, os.environ.get(_ENDPOINTS.get(address.scheme, "")))
@@ -188,7 +188,7 @@ def _driver(address: Address) -> "Any":  # noqa: ANN401 - fsspec has no types
 
 
 def keys_in_use() -> tuple[str, ...]:
-    """The names of the variables that hold the keys with which this process reads media at addresses."""
+    """Return the environment variables with the keys for reading remote media."""
     return tuple(name for scheme in sorted(_SPOKEN) for name in _KEYS.get(scheme, ()) if os.environ.get(name))
 
 
@@ -210,14 +210,14 @@ def _absent_or(address: Address, ask: Callable[[], T]) -> T | None:
 
 
 class _AbsentError(MediaError):
-    """There is nothing at this address."""
+    """Raised if nothing exists at this address."""
 
 
 def _tried(address: Address, ask: Callable[[], T]) -> T:
-    """What a driver gives; a request that fails in a way that may pass is made again.
+    """Return a driver's result, retrying transient failures.
 
     Raises:
-        _AbsentError: there is nothing at the address.
+        _AbsentError: nothing exists at the address.
         MediaError: the server refuses, or fails every time.
     """
     pauses_s = _PAUSES_S.get(address.scheme, _PAUSES_OF_STORES_S)
@@ -241,7 +241,7 @@ def _tried(address: Address, ask: Callable[[], T]) -> T:
 
 
 def _refusal(address: Address, error: Exception) -> MediaError | None:
-    """The error for a failure that no further try can mend; None where one may."""
+    """Return the error for a permanent failure; None if a retry may help."""
     chain = _causes(error)
     statuses = [status for entry in chain if (status := _status(entry)) is not None]
     status = statuses[0] if statuses else None
@@ -267,7 +267,7 @@ def _refusal(address: Address, error: Exception) -> MediaError | None:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """An error and what it came from, the first last."""
+    """Return an exception and its causes, the root last."""
     chain = [error]
     while (cause := chain[-1].__cause__) is not None:
         chain.append(cause)
@@ -275,7 +275,7 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 
 def _status(error: BaseException) -> int | None:
-    """The status of HTTP that an error of a driver carries."""
+    """Return the HTTP status of a driver's exception."""
     response = getattr(error, "response", None)
     if isinstance(response, dict):  # botocore
         status = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
@@ -288,7 +288,7 @@ def _status(error: BaseException) -> int | None:
 
 
 def _words(error: BaseException) -> str:
-    """What a driver says, on one line, without what may be secret in it."""
+    """Return a driver's message on one line, without possible secrets."""
     words = " ".join(redacted(str(error)).split())[:200]
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
@@ -298,7 +298,7 @@ def _words(error: BaseException) -> str:
 
 @dataclass
 class _Blocks:
-    """Blocks of files that this process read last, at most so many bytes together."""
+    """The most recently read blocks of files, up to a total size."""
 
     max_bytes: int
     _kept: OrderedDict[tuple[Address, str, int], bytes] = field(default_factory=OrderedDict)
@@ -306,14 +306,14 @@ class _Blocks:
     _lock: Lock = field(default_factory=Lock)
 
     def get(self, key: tuple[Address, str, int]) -> bytes | None:
-        """A block, if it is kept; it then counts as just used."""
+        """Return a block if it is cached, and mark it as used."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
     def put(self, key: tuple[Address, str, int], block: bytes) -> None:
-        """Keep a block; those that were not used for the longest time go."""
+        """Store a block, deleting the least recently used."""
         with self._lock:
             if key in self._kept:
                 return
@@ -328,7 +328,7 @@ _BLOCKS: Final = _Blocks(max_bytes=_KEPT_BYTES)
 
 
 class RemoteFile(io.RawIOBase):
-    """A file at an address, open for reading: what is read is fetched, block by block.
+    """A file at an address, open for reading: data is fetched block by block.
 
     Where it is read on from block to block, more is fetched at a time. An error of the server is raised where
     it is met, and kept in `trouble`: libavformat may go on after it, and finds the end of the file. What lies
@@ -352,28 +352,28 @@ class RemoteFile(io.RawIOBase):
         self._ahead = 1
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def tell(self) -> int:
-        """Where the next byte is read."""
+        """Return the current position."""
         return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to another place; nothing is fetched."""
+        """Move to another position without fetching."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.found.size_bytes}[whence]
         self._position = max(base + offset, 0)
         return self._position
 
     def readinto(self, buffer: "Buffer") -> int:
-        """Fill a buffer, as far as the file goes.
+        """Read into a buffer, up to the end of the file.
 
         Raises:
-            MediaError: the server fails, or the file is another one by now.
+            MediaError: the server fails, or the file has changed.
         """
         if self.trouble is not None:  # it was raised before, and libavformat goes on
             return 0
@@ -387,7 +387,7 @@ class RemoteFile(io.RawIOBase):
         return n_read
 
     def _parts(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
-        """A span in parts that are all hollow, or not at all."""
+        """Split a span into parts that are entirely hollow or not at all."""
         for first, after in self.hollow:
             if after <= start or first >= end:
                 continue
@@ -432,7 +432,7 @@ class RemoteFile(io.RawIOBase):
             raise
 
     def _once(self, start: int, end: int) -> bytes:
-        """One request for a range; the driver's file is reopened after a failure."""
+        """Request a range once; the driver's file is reopened after a failure."""
         if self._raw is None:
             self._raw = _driver(self._address).open(
                 self._address.text, "rb", size=self.found.size_bytes, cache_type="none"
@@ -447,11 +447,11 @@ class RemoteFile(io.RawIOBase):
 
 
 def opened(address: Address) -> RemoteFile:
-    """A file at an address, to be read.
+    """Open a file at an address for reading.
 
     Raises:
-        MediaError: there is none, or it is a folder or empty, or its server refuses it or fails.
-        UsageError: the driver of the protocol is not installed.
+        MediaError: it does not exist, is a folder or empty, or its server refuses or fails.
+        UsageError: the protocol's driver is not installed.
     """
     facts = look(address)
     if facts is None:

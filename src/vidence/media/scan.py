@@ -1,4 +1,4 @@
-"""What a video holds: its frames and their times, found without decoding where that is possible."""
+"""Find a video's frames and their times, without decoding if possible."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -46,9 +46,9 @@ _USUAL_RATE: Final = Fraction(25)
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
-    """One file as it is. `times_s` has shape (n_frames,), in seconds from the first frame.
+    """The scan of one file. `times_s` has shape (n_frames,), in seconds from the first frame.
 
-    `table` is None where frames have to be counted while decoding from the start.
+    `table` is None if frames must be counted by decoding from the start.
     """
 
     probe: Probe
@@ -59,7 +59,7 @@ class Scan:
 
 @dataclass(frozen=True, kw_only=True)
 class _Packets:
-    """All packets in decoding order; `trouble` is the error that ended the reading, if any."""
+    """All packets in decoding order; `trouble` is the error that ended reading, if any."""
 
     pts: NDArray[np.int64]
     positions: NDArray[np.int64]
@@ -76,10 +76,10 @@ class _Packets:
 def scan_video(path: MediaPath) -> Scan:
     """Find the frames of a video.
 
-    Every packet is read; of an MP4 at an address the index and the first pictures are.
+    Reads every packet; for an MP4 at an address, the index and the first pictures.
 
     Raises:
-        MediaError: it cannot be opened, holds no video stream or no frame; or its server fails.
+        MediaError: it cannot be opened, has no video stream or no frame; or its server fails.
     """
     nothing = MediaError(f"{path}: its video stream holds no frame that can be decoded")
     with open_video_stream(path) as opened:
@@ -134,7 +134,7 @@ def _claimed(opened: OpenVideoFile) -> Claimed:
 
 
 def _found(path: MediaPath, opened: OpenVideoFile) -> tuple[_Packets, VideoFrame | None, str]:
-    """Every packet, the first frame, and what the header promises and the file does not hold."""
+    """Return all packets, the first frame, and what the header promises but the file lacks."""
     is_indexed = isinstance(path, Address) and "mp4" in opened.container.format.name
     if is_indexed and opened.codec_name in _INDEXED_CODECS:
         with open_video_stream(path, without_samples=True) as hollow:
@@ -151,9 +151,9 @@ def _found(path: MediaPath, opened: OpenVideoFile) -> tuple[_Packets, VideoFrame
 
 
 def _indexed_keys(opened: OpenVideoFile, packets: _Packets) -> NDArray[np.bool_] | None:
-    """The keyframes by the index of an MP4 that was read to its end; None where it does not tell.
+    """Return the keyframes by the index of a completely read MP4; None if the index does not tell.
 
-    Where it marks none, all count as keyframes: that is so for some codecs, and of H.264 says nothing.
+    If it marks none, all count as keyframes: this is true for some codecs, but unknown for H.264.
     """
     keys = {entry.pos: entry.is_keyframe for entry in opened.stream.index_entries}
     positions: list[int] = packets.positions.tolist()
@@ -172,7 +172,7 @@ def _in_fields(opened: OpenVideoFile) -> bool:
 
 
 def _read_packets(opened: OpenVideoFile, *, decodes: bool = True) -> tuple[_Packets, VideoFrame | None]:
-    """Every packet of the stream, and the first frame that comes out at all (None without decoding)."""
+    """Return every packet of the stream, and the first decodable frame (None without decoding)."""
     # Decoding the first frame may change what the codec says.
     has_reordered, in_fields = _has_reordered(opened), _in_fields(opened)
     first: list[VideoFrame] | None = None
@@ -214,7 +214,7 @@ def _read_packets(opened: OpenVideoFile, *, decodes: bool = True) -> tuple[_Pack
 def _decoded(
     codec: VideoCodecContext, packet: "Packet[VideoStream]", *, is_first: bool
 ) -> list[VideoFrame] | None:
-    """The frames of a packet; of a sound file, the first packet alone gives one."""
+    """Return the frames of a packet; in an intact file, only the first packet yields one here."""
     frames = decode(codec, packet)
     if is_first:
         frames = frames or decode(codec, None)
@@ -238,7 +238,7 @@ def _table_of_packets(opened: OpenVideoFile, packets: _Packets) -> FrameTable | 
 
 
 def _shortfall(opened: OpenVideoFile, packets: _Packets) -> str:
-    """What the header promises and the file does not hold; empty where all is there."""
+    """Describe what the header promises but the file lacks; empty if complete."""
     n_found, n_claimed = len(packets.pts), opened.stream.frames
     n_lost = n_claimed - n_found
     if n_lost > 0 and "mp4" in opened.container.format.name:
@@ -258,7 +258,7 @@ def _shortfall(opened: OpenVideoFile, packets: _Packets) -> str:
 
 
 def _stream_duration_s(opened: OpenVideoFile) -> float | None:
-    """What the header says about this stream alone (Matroska says it in a tag)."""
+    """Return the header's duration of this stream (in Matroska from a tag)."""
     tag = opened.stream.metadata.get("DURATION", "")
     try:
         hours, minutes, rest = tag.split(":")
@@ -274,10 +274,10 @@ def _stream_duration_s(opened: OpenVideoFile) -> float | None:
 
 
 def _decoded_ticks(path: MediaPath, *, is_cut_off: bool) -> NDArray[np.int64]:
-    """The times of all frames in the order in which they come out; zeros where they have none.
+    """Return the times of all frames in output order; zeros if they have none.
 
-    Where the end is cut off, those that a decoder holds back to put them in order are left out: they cannot
-    be counted, since frames that belong between them may be in the part that is not there.
+    If the end is truncated, frames that a decoder holds back for reordering are left out: they cannot be
+    counted, because frames between them may be missing.
     """
     with open_video_stream(path) as opened:
         packets = (packet for packet in packets_to_end(opened) if packet is not None or not is_cut_off)

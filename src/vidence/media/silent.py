@@ -1,4 +1,4 @@
-"""A video file as it is sent whole: without its sound, or its title; the pictures as they are stored."""
+"""Video files for sending whole: without sound and title, with pictures as stored."""
 
 import hashlib
 import shutil
@@ -28,8 +28,7 @@ _SPARED_S = 3600.0  # a copy is read when it is sent, which may be long after it
 class Silent:
     """A file to send in place of another; `digest` is the SHA-256 of its bytes.
 
-    Where the file has no sound it is the file itself, or a whole copy of that at an address, and `is_copy` is
-    False.
+    A file without sound is the file itself, or a complete copy of one at an address, and `is_copy` is False.
     """
 
     path: Path
@@ -38,10 +37,10 @@ class Silent:
 
 
 def as_it_is(path: MediaPath, *, content_hash: str, cache_root: Path, max_bytes: int) -> Silent:
-    """The file itself; of an address a copy, which is kept as those of `without_sound` are.
+    """Return the file itself; for an address a copy, cached like those of `without_sound`.
 
     Raises:
-        MediaError: the file cannot be fetched, or not be written.
+        MediaError: the file cannot be downloaded or written.
     """
     if not isinstance(path, Address):
         return Silent(path=path, digest=content_hash, is_copy=False)
@@ -65,7 +64,7 @@ def as_it_is(path: MediaPath, *, content_hash: str, cache_root: Path, max_bytes:
 
 
 def copy_place(name: str, cache_root: Path) -> Path:
-    """Where a copy lies that has this name."""
+    """Return the path of a copy with this name."""
     return cache_root / _FOLDER / name
 
 
@@ -122,7 +121,7 @@ def _source(path: MediaPath) -> Iterator[InputContainer]:
 
 
 def _make_room(place: Path, *, max_bytes: int) -> None:
-    """Count a copy that was written; older ones go where the bound is passed."""
+    """Account for a new copy; delete old ones if the limit is exceeded."""
     copies = BoundedFolder(place.parent, pattern=_PATTERN, max_bytes=max_bytes, spared_s=_SPARED_S)
     try:
         copies.note(place.stat().st_size)
@@ -131,9 +130,9 @@ def _make_room(place: Path, *, max_bytes: int) -> None:
 
 
 def write_untitled(path: Path, place: Path) -> None:
-    """Write a copy of a video with its pictures and sound as they are stored, and no other word.
+    """Copy a video with its pictures and sound as stored, without any text.
 
-    Title, tags, chapters, subtitles and data are left out; times stay.
+    Title, tags, chapters, subtitles and data are removed; times are kept.
 
     Raises:
         MediaError: the file cannot be read, or its container cannot be written.
@@ -147,7 +146,7 @@ def write_untitled(path: Path, place: Path) -> None:
 
 
 def _write(source: InputContainer, place: Path, streams: Sequence[VideoStream | AudioStream]) -> None:
-    """Some streams in a container of the same kind; there at once or not at all."""
+    """Write some streams to a container of the same kind, atomically."""
     place.parent.mkdir(parents=True, exist_ok=True)
     # Without this, containers hold the time of writing and a name drawn at random.
     exact = {"fflags": "+bitexact"}

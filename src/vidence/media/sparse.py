@@ -1,10 +1,10 @@
-"""Exact frames of a video by index, at the price of the packets that they depend on.
+"""Exact frames of a video by index, decoding only the packets that they depend on.
 
-Frames of files whose packets do not tell them apart (raw streams, AVI with reordered frames, GIF: there is
-no time to recognise a frame by, or no keyframe to trust) are counted while decoding from the start. Of all
-others each run of packets starts at a keyframe and ends at the last frame wanted; what no wanted frame can
-depend on is not decoded. Frames are recognised by their presentation time, never counted after a
-seek. What does not come out is tried again from an earlier keyframe, and at last from the start.
+In files whose packets do not identify frames (raw streams, AVI with reordered frames, GIF: no usable times or
+keyframes), frames are counted by decoding from the start. In all others, each run of packets starts at a
+keyframe and ends at the last requested frame; packets that no requested frame can depend on are not decoded.
+Frames are identified by presentation time, never counted after a seek. Missing frames are retried from an
+earlier keyframe, and finally from the start.
 """
 
 from collections import deque
@@ -43,14 +43,14 @@ _MOST_HELD_BACK: Final = 16
 
 @dataclass(kw_only=True)
 class SparseFrames(Generic[T]):
-    """What was read: converted frames, damaged ones, and those that did not come out, by frame index."""
+    """A result: converted, damaged and missing frames, by index."""
 
     values: dict[int, T] = field(default_factory=dict)
     damaged: set[int] = field(default_factory=set)
     missing: set[int] = field(default_factory=set)
 
     def add(self, other: "SparseFrames[T]") -> None:
-        """Take over what another reading found; a frame once found stays found."""
+        """Merge another result; a frame once found stays found."""
         self.values = other.values | self.values
         self.damaged = (self.damaged | other.damaged) - self.values.keys()
         self.missing = (self.missing | other.missing) - self.values.keys() - self.damaged
@@ -98,14 +98,14 @@ def read_sparse(
 
 
 def _taken(waiting: deque[Run]) -> Iterator[Run]:
-    """Run after run of a queue that other threads take from too, until it is empty."""
+    """Yield runs from a queue shared by threads until it is empty."""
     with suppress(IndexError):
         while True:
             yield waiting.popleft()
 
 
 class _Catch(Generic[T]):
-    """Picks the frames wanted out of those that a run gives, and judges them when it is over."""
+    """Collects the requested frames of a run, and validates them at its end."""
 
     def __init__(self, table: FrameTable, run: Run, convert: Convert[T]) -> None:
         self.bad: set[int] = set()
@@ -118,7 +118,7 @@ class _Catch(Generic[T]):
         self._values: dict[int, T] = {}
 
     def take(self, frames: Sequence[VideoFrame]) -> None:
-        """Look at frames that came out of the decoder."""
+        """Check frames that the decoder returned."""
         for frame in frames:
             if frame.pts is None:
                 continue
@@ -131,7 +131,7 @@ class _Catch(Generic[T]):
                 self._values[index] = self._convert(index, frame)
 
     def reading(self, *, needs_proof: bool) -> SparseFrames[T]:
-        """What is certain: frames that no damage reached, from a start that proved to be a keyframe."""
+        """Return the frames certainly unaffected by damage, from a start that proved to be a keyframe."""
         wanted = set(self._run.frames)
         if needs_proof and not self._is_proven:
             return SparseFrames(missing=wanted)
@@ -163,7 +163,7 @@ class _Session(ExitStack, Generic[T]):
     # ------------------------------------------------------------------ decoding
 
     def read(self, runs: Iterable[Run]) -> SparseFrames[T]:
-        """Decode runs as they come; what fails is tried again with more before and behind it."""
+        """Decode runs; failed ones are retried with more packets around them."""
         reading: SparseFrames[T] = SparseFrames()
         skip: Skip = "NONREF" if self._opened.codec_name in _SKIPPING_CODECS else "DEFAULT"
         for run in runs:
@@ -188,7 +188,7 @@ class _Session(ExitStack, Generic[T]):
         )
 
     def decode_run(self, run: Run, *, skip: Skip) -> SparseFrames[T]:
-        """Decode from the first packet of a run to its last; damage spoils what depends on it."""
+        """Decode a run from first to last packet; damage invalidates dependent frames."""
         table = self._table
         needed = {int(table.packet_of_frame[index]) for index in run.frames}
         catch = _Catch(table, run, self._convert)
@@ -214,7 +214,7 @@ class _Session(ExitStack, Generic[T]):
     # ------------------------------------------------------------------ reading
 
     def _packets_from(self, first: int) -> "Iterator[tuple[int, Packet[VideoStream]]]":
-        """Packets with their positions, from `first` on; ends early where the table is not met."""
+        """Yield packets with positions, from `first`; ends early if they do not match the table."""
         if self._next is None or not self._next <= first <= self._next + _NEAR_PACKETS:
             self._seek(first)
         times = self._table.packet_pts
@@ -228,7 +228,7 @@ class _Session(ExitStack, Generic[T]):
                 yield position, packet
 
     def _take(self) -> "Packet[VideoStream] | None":
-        """The next packet that holds something; None at the end of what can be read."""
+        """Return the next non-empty packet; None at the end of readable data."""
         try:
             for packet in self._packets:
                 if packet.size:
@@ -238,7 +238,7 @@ class _Session(ExitStack, Generic[T]):
         return None
 
     def _seek(self, first: int) -> None:
-        """Go to a packet at or before `first`; the landing place is recognised by its time."""
+        """Seek to a packet at or before `first`; the position reached is identified by its time."""
         opened, table = self._opened, self._table
         time_base = opened.stream.time_base
         second = int(1 / time_base) if time_base else 1
@@ -275,13 +275,13 @@ class _Session(ExitStack, Generic[T]):
 
 
 def read_counted(path: MediaPath, *, frame_indices: Sequence[int], convert: Convert[T]) -> SparseFrames[T]:
-    """Read frames by their number in the order in which the decoder gives them.
+    """Read frames by number in the decoder's output order.
 
-    Damage spoils every frame that may build on it: all that come out later, up to a keyframe that
-    was certainly decoded after it, and those that may have been decoded later but shown earlier.
+    Damage invalidates every frame that may depend on it: all later ones up to a keyframe certainly decoded
+    after it, and those that may have been decoded later but shown earlier.
 
     Raises:
-        MediaError: the file cannot be opened any more.
+        MediaError: the file can no longer be opened.
     """
     wanted = set(frame_indices)
     counter = _Counter(wanted, convert)
@@ -302,7 +302,7 @@ def read_counted(path: MediaPath, *, frame_indices: Sequence[int], convert: Conv
 
 
 class _Counter(Generic[T]):
-    """Counts frames, and holds those wanted until it is certain that no damage reaches them."""
+    """Counts frames, and holds requested ones until they are certainly unaffected by damage."""
 
     def __init__(self, wanted: set[int], convert: Convert[T]) -> None:
         self.reading: SparseFrames[T] = SparseFrames()
@@ -314,7 +314,7 @@ class _Counter(Generic[T]):
         self._spoilt_at_packet = 0
 
     def take(self, frame: VideoFrame, *, n_packets: int) -> None:
-        """Count a frame that came out when `n_packets` had gone in."""
+        """Count a frame that was output after `n_packets` packets."""
         if frame.is_corrupt:
             self.spoil(self.n_frames - _MOST_HELD_BACK, n_packets=n_packets)
         elif frame.key_frame and n_packets > self._spoilt_at_packet + _MOST_HELD_BACK:
@@ -325,12 +325,12 @@ class _Counter(Generic[T]):
         self.n_frames += 1
 
     def spoil(self, first: int, *, n_packets: int) -> None:
-        """Damage was found that may reach all frames from `first` on."""
+        """Record damage that may affect all frames from `first` on."""
         self._spoilt_from = first if self._spoilt_from is None else min(self._spoilt_from, first)
         self._spoilt_at_packet = n_packets
 
     def settle(self) -> None:
-        """Decide on the frames that are held: nothing that comes later can reach them."""
+        """Decide on held frames that later packets cannot affect."""
         for index, value in self._held.items():
             if self._spoilt_from is not None and index >= self._spoilt_from:
                 self.reading.damaged.add(index)

@@ -1,4 +1,4 @@
-"""Images as media: one file is one frame; a folder of numbered images is a video of them."""
+"""Images as media: a file is one frame; a folder of numbered images is a video."""
 
 import re
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ def _natural(name: str) -> tuple[list[tuple[int, str]], str]:
 
 
 def scan_image(path: MediaPath) -> Scan:
-    """An image as a medium with one frame at 0 s.
+    """Return an image as a medium with one frame at 0 s.
 
     Raises:
         MediaError: there is no such file, or it is no image.
@@ -72,7 +72,7 @@ def scan_image(path: MediaPath) -> Scan:
 
 
 def scan_folder(folder: MediaPath) -> Scan:
-    """The images of a folder as frames, one per second; the first one gives the size.
+    """Return a folder's images as frames, one per second; the first one determines the size.
 
     Raises:
         MediaError: there is no image, or the first cannot be read.
@@ -104,7 +104,7 @@ def _scan(images: Sequence[MediaPath], path: MediaPath, *, kind: MediaKind) -> S
 
 
 def read_image(path: MediaPath, *, size: Size) -> NDArray[np.uint8]:
-    """An image, upright, within `size`; what is transparent is shown on white.
+    """Return an image, upright, within `size`; transparent pixels are composited on white.
 
     Returns:
         RGB, shape (height, width, 3).
@@ -123,7 +123,7 @@ def read_image(path: MediaPath, *, size: Size) -> NDArray[np.uint8]:
 
 
 def _opened(path: MediaPath) -> Image.Image:
-    """An image that is open; one at an address was fetched whole."""
+    """Open an image; one at an address is downloaded."""
     if isinstance(path, Address):
         with remote.opened(path) as file:
             return open_image(file.read(file.found.size_bytes), name=str(path))
@@ -145,7 +145,7 @@ def _turn(picture: Image.Image, path: MediaPath) -> Orientation:
 
 
 def _pixels(picture: Image.Image) -> NDArray[np.uint8]:
-    """RGB, or RGBA where something can be transparent."""
+    """Return RGB, or RGBA if pixels can be transparent."""
     if picture.mode.startswith("I"):
         # Pillow clips 16-bit grey to 8 bits instead of scaling it.
         grey = (np.asarray(picture).astype(np.int64) >> 8).clip(0, 255).astype(np.uint8)

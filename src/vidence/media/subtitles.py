@@ -24,14 +24,14 @@ _WORDS: Final = ("line", "text")
 
 
 class Line(Record):
-    """A line of subtitles, and when it is shown, in seconds of its medium."""
+    """A subtitle line with its display times, in seconds of its medium."""
 
     start_s: float
     end_s: float
     text: str
 
     def is_at(self, time_s: float) -> bool:
-        """Whether a moment is in it; a line of less than a second counts as one of a second.
+        """Whether a time is within the line; lines under one second count as one second.
 
         Source: LongVideoBench, the authors' loader.
         """
@@ -40,7 +40,7 @@ class Line(Record):
 
 
 def read_subtitles(path: Path, *, from_s: float = 0.0) -> tuple[Line, ...]:
-    """The lines of a file in the order of their times, without marks such as ``<font>``.
+    """Return a file's lines in time order, without markup such as ``<font>``.
 
     Args:
         path: a file ending in .srt, .vtt, .json or .jsonl.
@@ -61,7 +61,7 @@ def read_subtitles(path: Path, *, from_s: float = 0.0) -> tuple[Line, ...]:
 
 
 def shown_lines(lines: Sequence[Line], times_s: Sequence[float]) -> list[Line]:
-    """Those at one of these times; of equal ones in a row, the first."""
+    """Return the lines at these times; of consecutive equal ones, the first."""
     entries = [line for line in lines if any(line.is_at(time_s) for time_s in times_s)]
     return [next(same) for _, same in groupby(entries, key=attrgetter("text"))]
 

@@ -1,4 +1,4 @@
-"""A medium as numbered frames: the object for users of the library, and for later stages."""
+"""A medium as numbered frames, for library users and later stages."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _BLOCK_BYTES: Final = 1 << 28  # of pictures that are in memory at a time while 
 
 @dataclass(frozen=True, kw_only=True)
 class FrameProblem:
-    """A frame that cannot be shown, and why; the message names the file and the frame."""
+    """Why a frame cannot be shown; the message names file and frame."""
 
     frame_index: int
     message: str
@@ -33,7 +33,7 @@ class FrameProblem:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Frame:
-    """One frame of a video: its picture, its number and its time.
+    """A frame of a video: its picture, number and time.
 
     Shapes: `data` (height, width, 3), RGB, upright.
     Units: `index` counts from 0 in the order of presentation; `time_s` is in seconds from the first frame.
@@ -62,7 +62,7 @@ class Video:
     """
 
     scan: Scan
-    """What was found out about the file when it was opened."""
+    """The scan of the file from when it was opened."""
 
     def __init__(self, source: MediaPath | str | Scan, *, kind: MediaKind = "video") -> None:
         if isinstance(source, Scan):
@@ -97,14 +97,14 @@ class Video:
         return self._whole([number % self.n_frames])[0]
 
     def __iter__(self) -> Iterator[Frame]:
-        """All frames in the order of time; pictures of at most 256 MiB are in memory at a time."""
+        """Yield all frames in time order; at most 256 MiB of pictures are in memory at a time."""
         size = self.probe.width_px * self.probe.height_px * 3
         block = max(_BLOCK_BYTES // size, 1)
         for start in range(0, self.n_frames, block):
             yield from self._whole(range(start, min(start + block, self.n_frames)))
 
     def at(self, time_s: float) -> Frame:
-        """The frame on screen at a time, in seconds from the first frame.
+        """Return the frame on screen at a time, in seconds from the first frame.
 
         Raises:
             UsageError: a time before the first frame or after the end.
@@ -117,7 +117,7 @@ class Video:
         return self[self.index_at(time_s)]
 
     def _whole(self, indices: Sequence[int]) -> list[Frame]:
-        """Frames in the order asked for."""
+        """Return frames in the requested order."""
         entries = []
         for index, picture in zip(indices, self.frames(indices), strict=True):
             if isinstance(picture, FrameProblem):
@@ -127,23 +127,23 @@ class Video:
 
     @property
     def probe(self) -> Probe:
-        """What is known about the file."""
+        """Return the file's facts."""
         return self.scan.probe
 
     @property
     def times_s(self) -> NDArray[np.float64]:
-        """The presentation time of every frame, in seconds from the first; shape (n_frames,)."""
+        """Return each frame's presentation time, in seconds from the first; shape (n_frames,)."""
         return self.scan.times_s
 
     @property
     def n_frames(self) -> int:
-        """How many frames there are."""
+        """Return the number of frames."""
         return len(self.scan.times_s)
 
     def index_at(self, time_s: float) -> int:
-        """The frame that is on screen at a time: the last one that starts at or before it.
+        """Return the frame on screen at a time: the last one that starts at or before it.
 
-        Before the first frame that is the first, after the last the last.
+        Before the first frame, the first; after the last, the last.
         """
         # Times are fractions of ticks; without this, the printed time of a frame could miss it.
         return max(int(np.searchsorted(self.times_s, time_s + 1e-9, side="right")) - 1, 0)
@@ -151,7 +151,7 @@ class Video:
     def frames(
         self, indices: Sequence[int], *, size: Size = _NATIVE, threads: int = 1
     ) -> list[NDArray[np.uint8] | FrameProblem]:
-        """The pictures of these frames, in the order asked for.
+        """Return the pictures of these frames, in the requested order.
 
         Args:
             indices: frame numbers from 0; repeats are allowed.
@@ -238,7 +238,7 @@ _SCANNERS: Final = {"video": scan_video, "image": scan_image, "frames": scan_fol
 
 
 def open_video(path: MediaPath | str, *, kind: MediaKind = "video") -> Video:
-    """Find out what a file, or a folder of images (`kind` ``frames``), here or at an address, holds.
+    """Open a file, or a folder of images (`kind` ``frames``), local or at an address.
 
     Raises:
         MediaError: it cannot be read, or holds no frame.

@@ -1,4 +1,4 @@
-"""Files that others see whole or not at all; the one way in which vidence writes over a name."""
+"""Atomic file writes; the only way in which vidence overwrites files."""
 
 import contextlib
 import hashlib
@@ -19,7 +19,7 @@ NameT = TypeVar("NameT", str, Path)
 PRIVATE: Final = 0o600
 """Permissions of prompts and replies: readable by this user alone."""
 SHARED: Final = 0o666
-"""For what is made to be handed on; less what the user's umask takes away."""
+"""Permissions of files for others, subject to the umask."""
 _PRIVATE_FOLDER: Final = 0o700
 # A new file and no link: whoever may write into the folder cannot have another file written over.
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
@@ -27,7 +27,7 @@ _TEMPORARY: Final = re.compile(
     r"\..*\.(?P<machine>[0-9a-f]{8})-(?P<process>\d{1,10})-[0-9a-f]{16}(\..*)?", re.DOTALL
 )
 _OF_SYSTEMS: Final = frozenset((".DS_Store", "Thumbs.db", "desktop.ini", "lost+found"))
-"""What file managers and disks put into folders unasked."""
+"""Files that operating systems create in folders."""
 _OF_FILES: Final = re.compile(r".+\.(csv|html|jsonl?|md|mp4|parquet|toml|tsv|txt|zip)", re.IGNORECASE)
 _MOST_NAMED: Final = 4
 _LONGEST_BYTES: Final = 100  # of the name and of the suffix each, so that both and the number make a name
@@ -35,15 +35,15 @@ _LONGEST_BYTES: Final = 100  # of the name and of the suffix each, so that both 
 
 @contextlib.contextmanager
 def whole_file(path: Path, *, mode: int = SHARED, is_durable: bool = False) -> Iterator[Path]:
-    """A new, empty file beside `path` with the same suffix; it takes the name when the block has ended.
+    """Create a temporary file next to `path` with the same suffix; rename it when the block ends.
 
-    After an error nothing is left of it, and what had the name has it still. A device or a pipe, such as
-    ``/dev/stdout``, keeps its name: the content is written into it when the block has ended.
+    After an error it is removed, and the previous file stays. A device or pipe, such as ``/dev/stdout``, is
+    not replaced: the content is written to it when the block ends.
 
     Args:
-        path: the name; a link to a file is replaced, and the file stays as it is.
-        mode: the rights of the file.
-        is_durable: whether a power cut must not leave it empty.
+        path: the name; a symbolic link is replaced, and its target stays.
+        mode: the permissions of the file.
+        is_durable: sync to disk, so that a power cut cannot leave it empty.
 
     Raises:
         OSError: it cannot be written.
@@ -69,7 +69,7 @@ def whole_file(path: Path, *, mode: int = SHARED, is_durable: bool = False) -> I
 
 
 def temporary_beside(path: Path) -> Path:
-    """A hidden name in the same folder that nothing has; `remove_leftovers` knows whose it was."""
+    """Return an unused hidden name in the same folder, which `remove_leftovers` can attribute."""
     stem, suffix = (
         os.fsencode(name)[:_LONGEST_BYTES].decode(errors="ignore") for name in (path.stem, path.suffix)
     )
@@ -77,7 +77,7 @@ def temporary_beside(path: Path) -> Path:
 
 
 def write_whole(path: Path, data: bytes, *, mode: int = SHARED, is_durable: bool = False) -> None:
-    """Write a file as `whole_file` does; its folder is made where it is absent, private as the file is.
+    """Write a file as `whole_file` does; create its folder if missing, with matching privacy.
 
     Raises:
         OSError: it cannot be written; nothing is left behind.
@@ -98,14 +98,13 @@ def write_whole(path: Path, data: bytes, *, mode: int = SHARED, is_durable: bool
 
 
 def remove_leftovers(folder: Path) -> int:
-    """Remove what processes that were killed on this machine left in a folder and below it.
+    """Delete what killed processes of this machine left in a folder and below it.
 
-    These are files of `whole_file`, and folders with the name of `temporary_beside`. Those of processes that
-    run, or that ran on another machine, stay; on Windows, which has no harmless way to ask for a process,
-    all do.
+    These are files of `whole_file`, and folders named by `temporary_beside`. Those of running processes or of
+    other machines stay; on Windows, which has no safe way to check a process, all stay.
 
     Returns:
-        How many there were.
+        The number deleted.
     """
     if os.name == "nt":
         return 0
@@ -123,12 +122,12 @@ def remove_leftovers(folder: Path) -> int:
 
 
 def _here() -> str:
-    """A short name of this machine, for several of them may write into one folder."""
+    """Return a short id of this machine, because several may write to one folder."""
     return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 
 
 def is_running(process: int) -> bool:
-    """Whether a process of this machine runs; True where it cannot be told without harm."""
+    """Whether a process of this machine runs; True if that cannot be checked safely."""
     if os.name != "posix":
         return True
     try:
@@ -141,7 +140,7 @@ def is_running(process: int) -> bool:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder, and those above it that are absent, for this user alone; what is there stays as it is.
+    """Create a folder and its missing parents for this user alone; existing ones are unchanged.
 
     Raises:
         OSError: it cannot be made.
@@ -152,19 +151,19 @@ def make_private(folder: Path) -> None:
 
 
 def own_folder(folder: Path, *marks: str, mode: int = 0o777, among: Collection[str] = ()) -> None:
-    """Make the folder that a maker writes into; one that is there must be empty or have one of its marks.
+    """Create an output folder; an existing one must be empty or have one of the writer's marks.
 
-    The first mark is made before anything else, so that the same maker goes on where it was killed.
+    The first mark is created before anything else, so that the same writer can continue after being killed.
 
     Args:
-        folder: the folder; those above it are made, too.
-        marks: files that this maker alone writes; none where it never writes into a folder twice.
-        mode: the rights of the folder; the mark gets those for reading and writing.
-        among: the names that are written, where the folder is the user's and may hold others.
+        folder: the folder; missing parents are created.
+        marks: files that only this writer creates; none if it never reuses a folder.
+        mode: the folder's permissions; the mark gets those for reading and writing.
+        among: the names to write, if the folder is the user's and may contain other files.
 
     Raises:
-        UsageError: it holds what the maker did not write, is a file, or is new and has the ending of one.
-        StoreError: it cannot be made.
+        UsageError: it contains foreign files, is a file, or is new and has a file extension.
+        StoreError: it cannot be created.
     """
     if is_marked(folder, *marks, among=among):
         return
@@ -177,7 +176,7 @@ def own_folder(folder: Path, *marks: str, mode: int = 0o777, among: Collection[s
 
 
 def is_marked(folder: Path, *marks: str, among: Collection[str] = ()) -> bool:
-    """Whether a folder has one of these marks; it may also be new or empty. Arguments as for `own_folder`.
+    """Whether a folder has one of these marks; it may also be new or empty. Arguments as `own_folder`.
 
     Raises:
         UsageError: it holds other things, is a file, or is new and has the ending of one.
@@ -207,7 +206,7 @@ def is_marked(folder: Path, *marks: str, among: Collection[str] = ()) -> bool:
 
 
 def make_private_file(path: Path) -> None:
-    """Create an empty file that only this user can read, unless it exists; follow no link.
+    """Create an empty file readable only by this user, unless it exists; does not follow links.
 
     Raises:
         OSError: it cannot be made.
@@ -218,7 +217,7 @@ def make_private_file(path: Path) -> None:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; text as UTF-8, and what is no character as its number.
+    """Write a file atomically; text as UTF-8, with unencodable characters as numbers.
 
     Raises:
         StoreError: the file cannot be written.
@@ -238,7 +237,7 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def write_records(path: Path, records: Iterable[object]) -> None:
-    """Write records as JSON lines, whole or not at all, with mode 600; absent folders are made.
+    """Write records as JSON lines atomically, with mode 600; missing folders are created.
 
     Raises:
         StoreError: it cannot be written.
@@ -251,7 +250,7 @@ def write_records(path: Path, records: Iterable[object]) -> None:
 
 
 def write_into(folder: Path, contents: Mapping[NameT, str | bytes]) -> tuple[Path, ...]:
-    """Write files by their names in a folder as `write_file` does, and make absent folders; the paths.
+    """Write files by name to a folder as `write_file` does, creating missing folders; return the paths.
 
     Raises:
         StoreError: a file cannot be written.

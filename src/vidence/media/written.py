@@ -14,7 +14,7 @@ from vidence.errors import UsageError
 
 Picture: TypeAlias = NDArray[np.uint8]
 Sink: TypeAlias = Callable[[Picture], None]
-"""What is done with each picture, in their order."""
+"""Receives each picture, in order."""
 # With macroblock trees, x264 as built into PyAV 18.1 does not give the same bytes every time.
 _OPTIONS: Final = {"crf": "16", "preset": "medium", "mbtree": "0"}
 

@@ -1,1 +1,1 @@
-"""The table that everything said is, and how it is drawn."""
+"""The table type of all output, and its renderers."""

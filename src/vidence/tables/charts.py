@@ -1,4 +1,4 @@
-"""Curves, distributions and scatters as records, and the numbers behind them as tables."""
+"""Curves, distributions and scatter plots as records, and their data as tables."""
 
 from collections.abc import Iterable
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from vidence.tables.table import Measure, RowSpec, Table, count, number, tabulat
 
 
 class Point(Record):
-    """One point of a curve: `x` (such as a number of frames) and an estimate."""
+    """A point of a curve: `x` (such as a number of frames) and an estimate."""
 
     x: float
     y: Estimate
@@ -24,7 +24,7 @@ class Series(Record):
 
 
 def curves(entries: Iterable[tuple[str, Iterable[tuple[float, Estimate]]]]) -> tuple[Series, ...]:
-    """Curves by their labels, each of its places along x with their estimates."""
+    """Return curves by label, each with its estimates along x."""
     return tuple(
         Series(label=label, points=tuple(Point(x=float(x), y=y) for x, y in points))
         for label, points in entries
@@ -47,7 +47,7 @@ class Chart(Record, omit_defaults=True):
     y_marks: tuple[tuple[float, str], ...] = ()
     x_labels: tuple[tuple[float, str], ...] = ()
     is_bars: bool = False
-    """Bars in place of curves, for a distribution over whole numbers."""
+    """Draw bars instead of curves, for a distribution over integers."""
     note: str = ""
 
 
@@ -59,7 +59,7 @@ class Group(Record):
 
 
 class Violins(Record, omit_defaults=True):
-    """Distributions side by side, each on the range ``[low, high]``."""
+    """Distributions next to each other, each on the range ``[low, high]``."""
 
     name: str
     title: str
@@ -71,7 +71,7 @@ class Violins(Record, omit_defaults=True):
 
 
 class Dot(Record, omit_defaults=True):
-    """One named point of a scatter; `kind` is its place among the kinds of the scatter."""
+    """A named point of a scatter plot; `kind` is its index among the plot's kinds."""
 
     label: str
     x: Estimate
@@ -104,7 +104,7 @@ _QUANTILES = (5, 25, 50, 75, 95)
 
 
 def table_of(statement: Statement) -> Table:
-    """A statement as a table; of a figure, the numbers that it is drawn from."""
+    """Return a statement as a table; a figure as its data."""
     match statement:
         case Table():
             return statement

@@ -33,7 +33,7 @@ def csv_text(rows: Iterable[Iterable[str | float | None]], *, is_data: bool = Fa
 
 
 def csv_cell(value: str | float | None) -> str:
-    """A cell as text; one that a spreadsheet would run as a formula gets an apostrophe in front.
+    """Return a cell as text; one that a spreadsheet would run as a formula gets a leading apostrophe.
 
     >>> csv_cell("=1+1"), csv_cell("-1.5"), csv_cell(1.0)
     ("'=1+1", '-1.5', '1')
@@ -57,9 +57,9 @@ def _line(cells: list[str]) -> str:
 
 
 def table_as_csv(table: Table) -> str:
-    """The table as CSV with one line of names; numbers are as printed: shares in per cent.
+    """Return the table as CSV with a header line; numbers as printed, shares in per cent.
 
-    A column of figures with intervals is followed by its two ends, one with notes by these.
+    Columns with intervals are followed by their bounds, then by notes.
     """
     rows, columns = shown_rows(table), []
     for i, column in enumerate(shown_columns(table)):
@@ -76,7 +76,7 @@ def table_as_csv(table: Table) -> str:
 
 
 def table_as_json(table: Table) -> dict[str, object]:
-    """A table for JSON: each line by the keys of its columns, with texts and the numbers behind them."""
+    """Return a table for JSON: each row by column key, with texts and the underlying numbers."""
     columns = shown_columns(table)
     keys = [column.key for column in columns]
     return {
@@ -98,9 +98,9 @@ def _column_as_json(column: Column) -> dict[str, object]:
 
 
 def object_as_json(form: str, *, tables: Iterable[Table], **values: object) -> bytes:
-    """One JSON object that says its format first: values under their names, then tables.
+    """Return one JSON object: its format, named values, then tables.
 
-    A number that does not exist (NaN) is null.
+    Undefined numbers (NaN) are null.
     """
     whole = {"format": form, **values, "tables": [table_as_json(table) for table in tables]}
     return msgspec.json.encode(whole) + b"\n"
@@ -112,13 +112,13 @@ SAID_FORMAT = "vidence-said/1"
 def said_as_json(
     command: str, *, sentences: Sequence[str], tables: Sequence[Table], values: Mapping[str, object]
 ) -> bytes:
-    """What a command says, as one JSON object: sentences, tables, and values under names of their own."""
+    """Return a command's output as one JSON object: sentences, tables, and named values."""
     fields = {"command": command, **values, "sentences": sentences}
     return object_as_json(SAID_FORMAT, tables=tables, **fields)
 
 
 def statement_as_json(statement: Statement) -> dict[str, object]:
-    """A statement of a diagnostic for JSON: its values as they are, shares from 0 to 1."""
+    """Return a diagnostic's statement for JSON: unformatted values, shares from 0 to 1."""
     if not isinstance(statement, Table):
         return {"kind": type(statement).__name__.lower(), **msgspec.to_builtins(statement)}
     return {

@@ -1,6 +1,6 @@
-"""Figures of tables: bars and a matrix of shares, differences about a line, letters, counts, outcomes.
+"""Figures of tables: bars, matrices of shares, differences, letters, counts, outcomes.
 
-`plots` has those of diagnostics. Every mark has its own shape beside its colour, and every number drawn is
+`plots` has those of diagnostics. Every mark has its own shape besides its colour, and every number drawn is
 also written.
 """
 
@@ -34,7 +34,7 @@ Numbered = tuple[Row, CellText]
 
 
 def draw_figure(table: Table) -> Drawing | None:
-    """The figure that its kind names; None for tables without one, and where there is nothing to draw."""
+    """Draw the table's figure; None for tables without one, and if there is nothing to draw."""
     match table.figure:
         case "scores" if rows := _numbered(table, "accuracy"):
             return _bars(table, rows, "accuracy")
@@ -59,19 +59,19 @@ def _whole(body: Sequence[str], title: str, *, height: float, legend: Sequence[t
 
 
 def _numbered(table: Table, column: str) -> list[Numbered]:
-    """The rows that have a number in a column, with that number."""
+    """Return the rows with a number in a column, with that number."""
     entries = [(row, shown(table, row.key, column)) for row in table.rows if row.is_drawn]
     return [(row, cell) for row, cell in entries if cell.value is not None]
 
 
 def _ends(cell: CellText) -> tuple[float, ...]:
-    """Both ends of an interval; empty without one."""
+    """Return both bounds of an interval; empty without one."""
     estimate = cell.estimate
     return (estimate.low, estimate.high) if estimate is not None and has_interval(estimate) else ()
 
 
 def _named(row: Row, number: str, *, y: float, weight: str = "") -> list[str]:
-    """What stands above a bar: its name to the left, its number to the right."""
+    """Draw the text above a bar: its name on the left, its number on the right."""
     whole = ", ".join(filter(None, (row.label, row.detail)))
     most = min(svg.LABEL, svg.ABOVE_BAR - len(number))
     label = svg.shorten(whole if len(whole) <= most else row.label, most=most)
@@ -82,7 +82,7 @@ def _named(row: Row, number: str, *, y: float, weight: str = "") -> list[str]:
 
 
 def _bars(table: Table, rows: Sequence[Numbered], drawn: str) -> Drawing:
-    """Horizontal bars of the shares of a column, each with its interval and with marks to compare it with."""
+    """Draw horizontal bars of a column's shares, with intervals and reference marks."""
     titles = {column.key: column.title for column in table.columns}
     values = {key: [shown(table, row.key, key).value for row, _ in rows] for key in MARKS if key in titles}
     marks = {key: some for key, some in values.items() if any(value is not None for value in some)}
@@ -105,15 +105,15 @@ def _bars(table: Table, rows: Sequence[Numbered], drawn: str) -> Drawing:
 
 
 def _few(table: Table, row: Row) -> str:
-    """Whether a bar stands on few videos; the table has their number."""
+    """Mark a bar that is about few videos; the table has their number."""
     detail = shown(table, row.key, "videos").detail if "videos" in table.keys else ""
     return f" ({detail})" if detail else ""
 
 
 def _differences(table: Table, rows: Sequence[Numbered]) -> Drawing:
-    """Differences of shares about zero; a clear one gets a full square, others an open circle.
+    """Draw differences of shares around zero; clear ones as filled squares, others as open circles.
 
-    The axis is in points (hundredths of the share), alike to both sides.
+    The axis is in percentage points, symmetric.
     """
     step, n_steps = _steps([value for _, cell in rows for value in (cell.value or 0, *_ends(cell))])
     bottom = len(rows) * _DIFFERENCE_PX + 2
@@ -137,14 +137,14 @@ def _differences(table: Table, rows: Sequence[Numbered]) -> Drawing:
 
 
 def _steps(values: Sequence[float]) -> tuple[float, int]:
-    """The distance of two lines of the grid, and how many of them reach to either side; at most to 1."""
+    """Return the grid spacing, and the number of lines on either side; at most to 1."""
     most = min(1.0, max(map(abs, values)))
     step = next((s for s in _STEPS if most <= 4 * s), _STEPS[-1])
     return step, max(1, math.ceil(round(most / step, 9)))
 
 
 def _counts(table: Table) -> Drawing:
-    """How many there are of each severity, one behind the other, against the longest row."""
+    """Draw stacked counts by severity, scaled to the longest row."""
     titles = {column.key: column.title for column in table.columns if column.key in SEVERITIES}
     keys = [key for key in SEVERITIES if key in titles]
     counts = [[int(shown(table, row.key, key).value or 0) for key in keys] for row in table.rows]
@@ -168,7 +168,7 @@ def _counts(table: Table) -> Drawing:
 
 
 def _letters(table: Table) -> Drawing:
-    """How often each letter was read, against how often it was right."""
+    """Draw how often each letter was answered and was right."""
     counts = [[int(shown(table, r.key, key).value or 0) for key in ("read", "gold")] for r in table.rows]
     most = max(map(max, counts)) or 1
     body: list[str] = []
@@ -182,7 +182,7 @@ def _letters(table: Table) -> Drawing:
 
 
 def _matrix(table: Table) -> Drawing:
-    """Shares as shades: a line for each row, a box for each column; a dash for a missing share."""
+    """Draw shares as shades: a line per row, a box per column; a dash for a missing share."""
     keys = [c.key for c in table.columns]
     width = 100 / max(1, len(keys))
     body: list[str] = []
@@ -206,7 +206,7 @@ def _matrix(table: Table) -> Drawing:
 
 
 def _strip(table: Table) -> Drawing:
-    """What became of all trials, as one strip; the key of a row is its colour."""
+    """Draw the outcomes of all trials as one strip; a row's key is its colour."""
     counts = [int(shown(table, row.key, "n").value or 0) for row in table.rows]
     body: list[str] = []
     legend: list[tuple[str, str]] = []

@@ -42,10 +42,9 @@ def _characters() -> _Characters:
 
 
 def escaped(text: str) -> str:
-    r"""The text as LaTeX that prints it, in plain ASCII.
+    r"""Return LaTeX that prints the text, in plain ASCII.
 
-    Letters with accents are built; a character that has no place in the fonts of plain LaTeX is printed as
-    its number.
+    Accented letters are composed; characters missing from LaTeX's standard fonts are printed as numbers.
 
     >>> escaped("Qwen2.5_VL & 100 %")
     'Qwen2.5\\_VL \\& 100 \\%'
@@ -112,7 +111,7 @@ def _environment(table: Table, intervals: Intervals) -> str:
 
 
 def _comments(rows: Sequence[ShownRow]) -> list[str]:
-    """The notes after the names of runs, which are left out in print."""
+    """Return the notes after the names of runs, which are left out in print."""
     first = [row.cells[0] for row in rows if row.key.startswith(OURS)]
     return [f"% {escaped(cell.text)}: {escaped(cell.detail)}" for cell in first if cell.detail]
 
@@ -124,13 +123,13 @@ def _row(row: ShownRow, intervals: Intervals) -> list[str]:
 
 
 def _n_intervals(rows: Sequence[ShownRow]) -> int:
-    """How many columns have intervals to print."""
+    """Return how many columns have intervals to print."""
     columns = zip(*(row.cells for row in rows), strict=True)
     return sum(any(c.estimate and ENDS.fullmatch(c.detail) for c in cells) for cells in columns)
 
 
 def _group_lines(columns: Sequence[Column]) -> list[str]:
-    """The headings over neighbouring columns, and the rules below them."""
+    """Return the headings over adjacent columns, and the rules below them."""
     if not any(column.group for column in columns):
         return []
     cells, rules, at = [], [], 1
@@ -159,9 +158,9 @@ def _cell(cell: CellText, intervals: Intervals) -> str:
 
 
 def _interval(cell: CellText, intervals: Intervals) -> str:
-    r"""The interval as it is shown elsewhere, in the form that is asked for.
+    r"""Format the interval in the requested form.
 
-    An interval whose two sides are far from equal is no number with ``\pm``: both sides are written.
+    An asymmetric interval cannot be given with ``\\pm``: both sides are written.
     """
     ends = ENDS.fullmatch(cell.detail)
     if ends is None or intervals == "none":

@@ -1,4 +1,4 @@
-"""Plots of diagnostics: curves, distributions and scatters, as SVG."""
+"""Plots of diagnostics: curves, distributions and scatter plots, as SVG."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ _SHARE_STEPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5)
 
 
 def draw_plot(plot: Chart | Violins | Scatter) -> Drawing:
-    """The plot as SVG."""
+    """Draw the plot as SVG."""
     match plot:
         case Chart():
             return _draw_chart(plot)
@@ -46,9 +46,9 @@ def draw_plot(plot: Chart | Violins | Scatter) -> Drawing:
 
 
 def round_ticks(low: float, high: float, *, is_share: bool) -> list[float]:
-    """Round numbers from at most `low` to at least `high`, at equal distances; 0 is among them.
+    """Return evenly spaced round numbers covering `low` to `high`, including 0.
 
-    Shares beyond a half have the whole axis to 1, and none goes beyond it.
+    Shares above one half get the whole axis to 1, and none exceeds it.
 
     >>> round_ticks(0, 0.23, is_share=True), round_ticks(0, 5.3, is_share=False)
     ([0.0, 0.05, 0.1, 0.15, 0.2, 0.25], [0.0, 2.0, 4.0, 6.0])
@@ -72,13 +72,13 @@ def round_ticks(low: float, high: float, *, is_share: bool) -> list[float]:
 
 
 def _ticks(estimates: Sequence[Estimate], *, is_share: bool) -> list[float]:
-    """The numbers of an axis for some estimates with their intervals."""
+    """Return axis ticks for estimates with their intervals."""
     ticks = [v for e in estimates for v in (e.value, e.low, e.high) if math.isfinite(v)]
     return round_ticks(min(ticks, default=0.0), max(ticks, default=0.0), is_share=is_share)
 
 
 def _written(values: Sequence[float], *, is_share: bool) -> list[tuple[float, str]]:
-    """The numbers of an axis with their words."""
+    """Return axis ticks with their labels."""
     return [(v, f"{percent(v, digits=0)} %" if is_share else f"{v:g}") for v in values]
 
 
@@ -90,7 +90,7 @@ def _frame(
     y_title: str,
     below_px: float = 0.0,
 ) -> list[str]:
-    """Horizontal lines with their numbers, and what is measured along both axes."""
+    """Draw horizontal grid lines with numbers, and both axis titles."""
     body = [text(y_title, x="0", y=12, style="axis")]
     for value, result in numbers:
         body.append(line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="grid"))
@@ -100,7 +100,7 @@ def _frame(
 
 
 def _below(places: Sequence[tuple[float, str]], *, is_upright: bool = False) -> list[str]:
-    """Words below an axis; those at its ends stay inside the figure."""
+    """Draw labels below an axis; those at its ends stay inside the figure."""
     if not is_upright:
         return [_inside(words, at=at, y=PLOT_PX + LABEL_PX) for at, words in places]
     style = "axis crowded" if len(places) > _MOST_UPRIGHT else "axis"
@@ -156,7 +156,7 @@ def _draw_chart(chart: Chart) -> Drawing:
 
 
 def _upright_px(words: Sequence[str]) -> float:
-    """How much room words below an axis need from top to bottom; 0 where they fit side by side."""
+    """Return the height of rotated labels below an axis; 0 if they fit horizontally."""
     longest = max(map(len, words), default=0)
     return 0.0 if (longest + 1) * len(words) <= _MOST_BELOW else LETTER_PX * min(longest, _LONGEST)
 
@@ -175,20 +175,20 @@ def _across(chart: Chart, xs: Sequence[float], *, margin: float) -> Callable[[fl
 
 
 def _beside(x: Callable[[float], float], index: int, *, n: int) -> Callable[[float], float]:
-    """Places a little beside those of the other curves, where these are so many that intervals would hide."""
+    """Offset positions from other curves if intervals would overlap."""
     aside = (index - (n - 1) / 2) * _ASIDE if n > _FEW_CURVES else 0.0
     return lambda value: x(value) + aside
 
 
 def _group_width(n_places: int) -> float:
-    """How much of the width the bars at one place take."""
+    """Return the width of the bars at one position."""
     return 0.7 * (RIGHT - LEFT) / max(1, n_places)
 
 
 def _columns(
     chart: Chart, x: Callable[[float], float], y: Callable[[float], float], *, whole: float
 ) -> list[str]:
-    """Bars from 0 with their intervals; those of several series are grouped."""
+    """Draw bars from 0 with intervals; several series are grouped."""
     body: list[str] = []
     width = whole / max(1, len(chart.series))
     for i, series in enumerate(chart.series):
@@ -205,7 +205,7 @@ def _columns(
 
 
 def _upright(value: Estimate, y: Callable[[float], float], *, at: float, style: str) -> list[str]:
-    """The interval of a value from top to bottom; nothing where it has none."""
+    """Draw a vertical interval; empty if there is none."""
     return [line(x1=at, x2=at, y1=y(value.low), y2=y(value.high), style=style)] if has_interval(value) else []
 
 
@@ -262,7 +262,7 @@ def _draw_violins(violins: Violins) -> Drawing:
 
 
 def _violin(values: Sequence[float], violins: Violins, *, top: float) -> str:
-    """The density of the values, mirrored; Gaussian kernel, bandwidth by Silverman's rule."""
+    """Draw the mirrored density of values; Gaussian kernel, bandwidth by Silverman's rule."""
     array = np.asarray(values, np.float64)
     span = violins.high - violins.low
     grid = np.linspace(violins.low, violins.high, N_STEPS)
@@ -310,7 +310,7 @@ def _draw_scatter(scatter: Scatter) -> Drawing:
 
 
 def _scatter_axis(scatter: Scatter) -> tuple[Callable[[float], float], list[tuple[float, str]]]:
-    """Where values are drawn across, and the numbers below."""
+    """Return the horizontal scale, and its ticks."""
     estimates = [dot.x for dot in scatter.dots]
     if not scatter.is_log:
         ticks = _ticks(estimates, is_share=scatter.x_is_share)
@@ -327,7 +327,7 @@ def _scatter_axis(scatter: Scatter) -> tuple[Callable[[float], float], list[tupl
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers of an axis of logarithms around two values above 0: 1, 2, 5 or powers of 10.
+    """Return round numbers around two positive values for a log axis: 1, 2, 5 or powers of 10.
 
     >>> log_ticks(3, 60), log_ticks(0.5, 20_000)
     ([2.0, 5.0, 10.0, 20.0, 50.0, 100.0], [0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0])
@@ -342,7 +342,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 class _Box(NamedTuple):
-    """A place that a mark or a label takes: across in per cent, down in pixels."""
+    """The area of a mark or label: horizontal in per cent, vertical in pixels."""
 
     left: float
     right: float
@@ -350,7 +350,7 @@ class _Box(NamedTuple):
 
 
 def _named(label: str, *, at: float, height: float, taken: list[_Box]) -> str:
-    """A label beside its point, at the first place that is free; where none is, above it."""
+    """Place a label next to its point, at the first free position, or else above it."""
     width = min(LETTER * len(label), RIGHT - LEFT)
     anchor, offset = ("end", -1.2) if at + width > RIGHT else ("start", 1.2)
     left = at + offset - (width if anchor == "end" else 0)

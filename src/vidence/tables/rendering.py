@@ -1,4 +1,4 @@
-"""Pages out of templates: every text is escaped, and the page may load nothing from elsewhere."""
+"""Render pages from templates: every text is escaped, and pages load nothing from elsewhere."""
 
 import base64
 import hashlib
@@ -21,27 +21,27 @@ from vidence.text import unsaid, visible
 
 
 def render(template: str, **values: object) -> str:
-    """A page.
+    """Render a page.
 
-    Style and script of the page are ours, and the content security policy allows them by their hashes.
+    Style and script are ours, and the content security policy allows them by hash.
 
     Args:
         template: its file in ``templates/``.
-        values: what it shows beside ``css``, ``js``, their hashes, ``version``, the functions that show
-            tables, figures and settings, and ``fresh``, which leaves out sentences that are on the page.
+        values: values besides ``css``, ``js``, their hashes, ``version``, the functions that show tables,
+            figures and settings, and ``fresh``, which leaves out sentences already on the page.
     """
     printed: set[str] = set()
     return _environment().get_template(template).render(fresh=partial(unsaid, printed=printed), **values)
 
 
 def style_sheet() -> str:
-    """The style sheet that reports, figures and the studio share."""
+    """Return the style sheet that reports, figures and the studio share."""
     return resources.files("vidence.tables").joinpath("templates", "looks.css").read_text("utf-8")
 
 
 @cache
 def _environment() -> jinja2.Environment:
-    """What compiles each template once."""
+    """Compile each template once."""
     loader = jinja2.PackageLoader("vidence.tables")
     environment = jinja2.Environment(
         loader=loader,
@@ -74,16 +74,15 @@ def _environment() -> jinja2.Environment:
 
 
 def drawing_of(statement: Statement) -> Drawing | None:
-    """The figure of a table or of a plot; None for tables that have none.
+    """Return the figure of a table or plot; None for tables without one.
 
-    A template may insert its SVG as it is: the figures escape every text that they write (see `svg` and its
-    tests).
+    Templates may insert its SVG unescaped: figures escape all their texts (see `svg` and its tests).
     """
     return draw_figure(statement) if isinstance(statement, Table) else draw_plot(statement)
 
 
 def settings_of(record: object, leave_out: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
-    """The fields of a record as names and words; fields of inner records and dicts on one line."""
+    """Return a record's fields as names and texts; nested records and dicts on one line."""
     built: dict[str, object] = msgspec.to_builtins(record)
     return tuple((key, _words(value)) for key, value in built.items() if key not in leave_out)
 
@@ -105,17 +104,17 @@ def _words(value: object) -> str:
 
 
 def _finalize(value: object) -> object:
-    """Every text that a template writes passes here, before it is escaped."""
+    """Process every text that a template writes, before escaping."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _hash(text: str) -> str:
-    """A source expression of the content security policy."""
+    """Return a source expression for the content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
 
 
 def header_groups(table: Table) -> list[tuple[str, int]]:
-    """The headings over neighbouring columns with their widths; nothing where no column has one."""
+    """Return the headings over adjacent columns with their widths; empty if no column has one."""
     columns = shown_columns(table)
     if not any(column.group for column in columns):
         return []

@@ -1,7 +1,7 @@
-"""The grammar of the figures as SVG text: words, boxes, lines, intervals, dots, axes, legends.
+"""Building blocks of figures as SVG: text, boxes, lines, intervals, dots, axes, legends.
 
-Positions across are per cent of the width, so figures fit any screen. Colours come from the style sheet of
-the page through class names. Every text is escaped here.
+Horizontal positions are per cent of the width, so figures fit any screen. Colours come from the page's style
+sheet through class names. All text is escaped here.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,14 +17,14 @@ Scale: TypeAlias = Callable[[float], float]  # where a value is drawn
 
 
 class Drawing(Record):
-    """An SVG element, and for its legend a small SVG element and its words for each mark."""
+    """An SVG element, and for its legend a small SVG element and a label per mark."""
 
     svg: str
     legend: tuple[tuple[str, str], ...] = ()
 
 
 class Tick(Record):
-    """A place on an axis across, in per cent of the width, with its words; `style` is that of its line."""
+    """A tick on a horizontal axis, in per cent of the width, with its label; `style` is its line's."""
 
     at: float
     words: str
@@ -32,7 +32,7 @@ class Tick(Record):
 
 
 def scale(low: float, high: float, *, start: float, end: float) -> Scale:
-    """Where values from `low` to `high` are drawn between `start` and `end`; others are drawn at the ends."""
+    """Map `low`..`high` to `start`..`end`; values outside are clipped."""
     span = high - low or 1.0
 
     def at(value: float) -> float:
@@ -42,25 +42,25 @@ def scale(low: float, high: float, *, start: float, end: float) -> Scale:
 
 
 def text(words: str, *, x: str, y: float, anchor: str = "start", style: str = "") -> str:
-    """Words at a place."""
+    """Draw a text at a position."""
     attributes = f'x="{x}" y="{y:g}" text-anchor="{anchor}"'
     return f"<text {attributes} class={quoteattr(style)}>{escape(visible(words))}</text>"
 
 
 def rect(*, x: float, width: float, y: float, height: float, style: str) -> str:
-    """A box, its place and width in per cent of the figure."""
+    """Draw a box; position and width in per cent of the figure."""
     place = f'x="{x:.3f}%" width="{width:.3f}%" y="{y:g}" height="{height:g}"'
     return f"<rect {place} class={quoteattr(style)}/>"
 
 
 def line(*, x1: float, x2: float, y1: float, y2: float, style: str) -> str:
-    """A line, across in per cent of the figure."""
+    """Draw a line; horizontal positions in per cent of the figure."""
     place = f'x1="{x1:.3f}%" x2="{x2:.3f}%" y1="{y1:g}" y2="{y2:g}"'
     return f"<line {place} class={quoteattr(style)}/>"
 
 
 def interval(ends: Sequence[float], *, y: float) -> list[str]:
-    """An interval across, with a small line at both of its ends; nothing where it has none."""
+    """Draw a horizontal interval with end marks; empty if there is none."""
     if not ends:
         return []
     whiskers = [line(x1=end, x2=end, y1=y - 4, y2=y + 4, style="whisker") for end in ends]
@@ -68,12 +68,12 @@ def interval(ends: Sequence[float], *, y: float) -> list[str]:
 
 
 def dot(path: str, *, x: float, y: float) -> str:
-    """A mark drawn around (0, 0), at a place."""
+    """Draw a mark, defined around (0, 0), at a position."""
     return f'<svg x="{x:.3f}%" y="{y:g}" width="1" height="1" overflow="visible">{path}</svg>'
 
 
 def axis(ticks: Sequence[Tick], *, bottom: float, has_lines: bool = True) -> list[str]:
-    """An axis across below a figure, its numbers inside the figure at both ends."""
+    """Draw a horizontal axis below a figure, with end labels inside the figure."""
     body = []
     for i, tick in enumerate(ticks):
         anchor = "start" if i == 0 else "end" if i == len(ticks) - 1 else "middle"
@@ -84,7 +84,7 @@ def axis(ticks: Sequence[Tick], *, bottom: float, has_lines: bool = True) -> lis
 
 
 def whole(body: Sequence[str], *, height: float, title: str) -> str:
-    """The whole figure."""
+    """Draw the complete figure."""
     label = quoteattr(visible(title))
     inside = "".join(body)
     return (
@@ -93,25 +93,25 @@ def whole(body: Sequence[str], *, height: float, title: str) -> str:
 
 
 def swatch(inside: str) -> str:
-    """A small picture for a legend."""
+    """Return a small picture for a legend."""
     return f'<svg class="swatch" width="16" height="16" aria-hidden="true">{inside}</svg>'
 
 
 def box_swatch(style: str) -> str:
-    """A filled box for a legend."""
+    """Return a filled box for a legend."""
     return swatch(f'<rect y="2" width="16" height="12" class={quoteattr(style)}/>')
 
 
 def dot_swatch(path: str) -> str:
-    """A mark drawn around (0, 0) for a legend."""
+    """Return a mark, defined around (0, 0), for a legend."""
     return swatch(f'<g transform="translate(8 8)">{path}</g>')
 
 
 def number_swatch(number: int) -> str:
-    """A number for a legend."""
+    """Return a number for a legend."""
     return swatch(f'<text x="8" y="13" text-anchor="middle" class="axis">{number}</text>')
 
 
 def shorten(label: str, *, most: int = LABEL) -> str:
-    """A label that fits above its bar."""
+    """Shorten a label to fit above its bar."""
     return label if len(label) <= most else label[: most - 1] + "…"

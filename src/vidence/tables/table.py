@@ -1,4 +1,4 @@
-"""The table that everything said is: typed values, which only the renderers turn into text."""
+"""The table type of all output: typed values, which renderers convert to text."""
 
 import math
 import re
@@ -27,30 +27,30 @@ ROUNDING = 1e-9  # ends of an interval that are closer are the same number
 
 
 class Cell(Record, omit_defaults=True):
-    """A value with what a value cannot say for itself."""
+    """A value with further display properties."""
 
     value: Value = None
     kind: Kind | None = None
-    """How it is formatted where that differs from its column."""
+    """Format, if it differs from the column's."""
     text: str | None = None
-    """What is shown in place of the formatted value: data, never markup."""
+    """Text that replaces the formatted value; never markup."""
     detail: str | None = None
-    """The secondary text of the cell; None is the interval of an estimate."""
+    """Secondary text; None: the estimate's interval."""
     mark: Literal["", "best"] = ""
-    """``best`` for the best of its column where it can be told from the others."""
+    """``best`` if it is clearly the best of its column."""
 
 
 class Column(Record, omit_defaults=True):
-    """One column of a table."""
+    """A column of a table."""
 
     key: str
     title: str
     kind: Kind = "number"
-    """How values are written: a ``share`` (0 to 1) in per cent, a ``difference`` of shares with its sign."""
+    """Format of the values: a ``share`` (0 to 1) in per cent, a ``difference`` with its sign."""
     group: str = ""
-    """A heading over neighbouring columns."""
+    """Heading over adjacent columns."""
     note: str = ""
-    """What the column means."""
+    """Explanation of the column."""
 
 
 class Row(Record, omit_defaults=True):
@@ -60,9 +60,9 @@ class Row(Record, omit_defaults=True):
     label: str
     values: tuple[Value | Cell, ...]
     detail: str = ""
-    """The secondary text of the label."""
+    """Secondary text of the label."""
     is_drawn: bool = True
-    """Whether it is in the figure of its table; False by default."""
+    """Whether the table's figure includes it."""
 
 
 class Table(Record, omit_defaults=True):
@@ -72,15 +72,15 @@ class Table(Record, omit_defaults=True):
     """Unique within a run or a diagnostic."""
     title: str
     label: str | Column
-    """The heading over the labels; a column where it needs a key or a note of its own."""
+    """Heading over the labels; a `Column` if it needs a key or note."""
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     note: str = ""
-    """What must be known to read it."""
+    """Notes for readers."""
     footnotes: tuple[str, ...] = ()
-    """They stand below it, each behind its own sign."""
+    """Footnotes below the table, each with its sign."""
     figure: FigureKind = ""
-    """Which figure can be drawn from it."""
+    """The kind of its figure."""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -98,7 +98,7 @@ class Table(Record, omit_defaults=True):
         return self.as_html()
 
     def as_html(self) -> str:
-        """The first rows as a table of HTML without a style, as a notebook shows it."""
+        """Return the first rows as unstyled HTML, for notebooks."""
         titles = [self.labels.title, *(column.title for column in self.columns)]
         head = "".join(f"<th>{escape(visible(title))}</th>" for title in titles)
         lines = "".join(
@@ -114,23 +114,23 @@ class Table(Record, omit_defaults=True):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the columns."""
+        """Return the keys of the columns."""
         return tuple(column.key for column in self.columns)
 
     @property
     def labels(self) -> Column:
-        """The column of the labels."""
+        """Return the column of the labels."""
         column = Column(key="label", title=self.label) if isinstance(self.label, str) else self.label
         return msgspec.structs.replace(column, kind="text")
 
     def with_columns(self, columns: Sequence[Column], values: Iterable[Sequence[Value | Cell]]) -> "Table":
-        """The table with further columns, whose values are given row by row."""
+        """Return the table with further columns, whose values are given row by row."""
         pairs = zip(self.rows, values, strict=True)
         rows = tuple(msgspec.structs.replace(row, values=(*row.values, *more)) for row, more in pairs)
         return msgspec.structs.replace(self, columns=(*self.columns, *columns), rows=rows)
 
     def row(self, key: str) -> Row:
-        """The row with this key.
+        """Return the row with this key.
 
         Raises:
             KeyError: there is none.
@@ -141,7 +141,7 @@ class Table(Record, omit_defaults=True):
         raise KeyError(f"table {self.name!r} has no row {key!r}")
 
     def cell(self, row: str, column: str) -> Cell:
-        """The cell at these keys, with its kind.
+        """Return the cell at these keys, with its kind.
 
         Raises:
             KeyError: there is no such row or column.
@@ -152,7 +152,7 @@ class Table(Record, omit_defaults=True):
         return cell_of(self.row(row).values[i], self.columns[i].kind)
 
     def value(self, row: str, column: str) -> Value:
-        """The value at these keys.
+        """Return the value at these keys.
 
         Raises:
             KeyError: there is no such row or column.
@@ -160,20 +160,20 @@ class Table(Record, omit_defaults=True):
         return self.cell(row, column).value
 
     def estimate(self, row: str, column: str) -> Estimate | None:
-        """The value at these keys where it is an estimate that exists."""
+        """Return the value at these keys if it is an estimate."""
         value = self.value(row, column)
         return value if isinstance(value, Estimate) and value.value == value.value else None
 
 
 def cell_of(value: Value | Cell, kind: Kind) -> Cell:
-    """A value of a column of this kind as a typed cell."""
+    """Return a value of a column of this kind as a typed cell."""
     if not isinstance(value, Cell):
         return Cell(value=value, kind=kind)
     return value if value.kind else msgspec.structs.replace(value, kind=kind)
 
 
 class CellText(Record, omit_defaults=True):
-    """A cell as it is written: `text`, and `detail` beside it; `value` is the number behind the text."""
+    """A formatted cell: `text` with secondary `detail`; `value` is the underlying number."""
 
     text: str
     detail: str = ""
@@ -183,17 +183,17 @@ class CellText(Record, omit_defaults=True):
 
 
 class ShownRow(Record):
-    """A row as it is written, its label first."""
+    """A formatted row, its label first."""
 
     key: str
     cells: tuple[CellText, ...]
 
 
 def shown_columns(table: Table) -> tuple[Column, ...]:
-    """All columns, that of the labels first, their titles with the unit.
+    """Return all columns, labels first, with units in their titles.
 
-    A column of words alone is one of text, whatever it says of its kind. Behind one with estimates that are
-    corrected (`Estimate.corrected`) stand these.
+    A column with only words is text, whatever its kind. A column with corrected estimates
+    (`Estimate.corrected`) is followed by one for these.
     """
     columns, table = [table.labels], _with_corrected(table)
     for i, column in enumerate(table.columns):
@@ -205,7 +205,7 @@ def shown_columns(table: Table) -> tuple[Column, ...]:
 
 
 def shown_rows(table: Table) -> tuple[ShownRow, ...]:
-    """All rows as they are written, in the columns of `shown_columns`."""
+    """Return all formatted rows, in the columns of `shown_columns`."""
     table = _with_corrected(table)
     return tuple(
         ShownRow(
@@ -220,7 +220,7 @@ def shown_rows(table: Table) -> tuple[ShownRow, ...]:
 
 
 def _with_corrected(table: Table) -> Table:
-    """The table with a column of corrected estimates behind each that has some."""
+    """Insert a column of corrected estimates after each column that has some."""
     columns, values = [], []
     for i, column in enumerate(table.columns):
         columns.append(column)
@@ -246,7 +246,7 @@ def _with_corrected(table: Table) -> Table:
 
 
 def filled(table: Table) -> Table:
-    """The table without columns that have nothing in any row; where nothing is left, its note says so."""
+    """Remove columns that are empty in every row; if none are left, add a note."""
     columns = cells_by_column(table)
     kept = [i for i, cells in enumerate(columns) if any(c.detail or c.text not in ("", DASH) for c in cells)]
     if table.rows and columns and not kept:
@@ -255,19 +255,19 @@ def filled(table: Table) -> Table:
 
 
 def cells_by_column(table: Table) -> list[list[CellText]]:
-    """The cells of each column as they are written."""
+    """Return the formatted cells of each column."""
     return [[show(row.values[i], c.kind) for row in table.rows] for i, c in enumerate(table.columns)]
 
 
 def of_columns(table: Table, places: Sequence[int]) -> Table:
-    """Some columns of a table, in their order."""
+    """Return some columns of a table, in order."""
     kept = sorted(places)
     rows = [msgspec.structs.replace(row, values=tuple(row.values[i] for i in kept)) for row in table.rows]
     return msgspec.structs.replace(table, columns=tuple(table.columns[i] for i in kept), rows=tuple(rows))
 
 
 def shown(table: Table, row: str, column: str) -> CellText:
-    """One cell as it is written.
+    """Return a formatted cell.
 
     Raises:
         KeyError: there is no such row or column.
@@ -279,7 +279,7 @@ def shown(table: Table, row: str, column: str) -> CellText:
 
 
 def show(value: Value | Cell, kind: Kind = "number") -> CellText:
-    """A value as it is written in a column of this kind."""
+    """Format a value for a column of this kind."""
     cell = cell_of(value, kind)
     known, kind = cell.value, cell.kind or kind
     estimate = known if isinstance(known, Estimate) else None
@@ -314,9 +314,9 @@ def _ends(estimate: Estimate, kind: Kind) -> str:
 
 
 def number_text(value: float, kind: Kind = "number") -> str:
-    """A number of this kind as text; a dash if missing.
+    """Format a number of this kind; a dash if missing.
 
-    Two digits behind the point where they say something; what is not 0 is never printed as 0.00.
+    Two digits after the point if significant; nonzero values are never printed as 0.00.
 
     >>> number_text(1234.5), number_text(0.5), number_text(0.0), number_text(-0.0004), number_text(3e-9)
     ('1,234', '0.50', '0.00', '-0.0004', '3e-09')
@@ -341,7 +341,7 @@ def number_text(value: float, kind: Kind = "number") -> str:
 
 
 def percent(share: float, *, digits: int = 1) -> str:
-    """A share from 0 to 1 in per cent, without the sign; a dash if missing.
+    """Format a share from 0 to 1 in per cent, without the sign; a dash if missing.
 
     >>> percent(0.4312)
     '43.1'
@@ -350,7 +350,7 @@ def percent(share: float, *, digits: int = 1) -> str:
 
 
 def points(value: float) -> str:
-    """A difference of shares in points, with its sign; a dash if missing.
+    """Format a difference of shares in points, with its sign; a dash if missing.
 
     >>> points(0.0312), points(-0.2), points(0.0)
     ('+3.1', '-20.0', '0.0')
@@ -362,7 +362,7 @@ def points(value: float) -> str:
 
 
 def p_text(p_value: float) -> str:
-    """A p-value with two significant digits; a dash if missing.
+    """Format a p-value with two significant digits; a dash if missing.
 
     >>> p_text(0.0312), p_text(0.4567), p_text(0.00001)
     ('0.031', '0.46', '< 0.001')
@@ -375,7 +375,7 @@ def p_text(p_value: float) -> str:
 
 
 def p_words(p_value: float) -> str:
-    """A p-value with the sign that stands before it.
+    """Format a p-value with its relation sign.
 
     >>> p_words(0.0312), p_words(0.00001)
     ('= 0.031', '< 0.001')
@@ -385,7 +385,7 @@ def p_words(p_value: float) -> str:
 
 
 def several(n: int | str, what: str) -> str:
-    """How many there are of something, which has a plain plural; a text is a number as it is written.
+    """Format a count with its noun in singular or plural; `n` may be formatted text.
 
     >>> several(1, "video"), several(1200, "video"), several("0", "video")
     ('1 video', '1,200 videos', '0 videos')
@@ -395,27 +395,27 @@ def several(n: int | str, what: str) -> str:
 
 
 def has_interval(estimate: Estimate) -> bool:
-    """Whether there is an interval that says something: its ends are numbers, and apart.
+    """Whether an estimate has a proper interval: finite, distinct bounds.
 
-    A single video gives none. Ends that only rounding keeps apart are one number.
+    A single video gives none. Bounds that differ only by rounding are equal.
     """
     return estimate.high - estimate.low > ROUNDING * max(1.0, abs(estimate.low), abs(estimate.high))
 
 
 def interval_text(estimate: Estimate) -> str:
-    """The two ends of an interval in per cent, without the sign."""
+    """Format the bounds of an interval in per cent, without the sign."""
     return f"{percent(estimate.low)} to {percent(estimate.high)}"
 
 
 def videos_cell(n: int) -> Cell:
-    """A number of videos, marked where they are few."""
+    """Return a number of videos, marked if few."""
     return Cell(value=n, detail="few" if 0 < n < FEW_VIDEOS else "")
 
 
 def videos_row(rows: Sequence[Row], columns: Sequence[Column], *, label: str = "videos") -> Row | None:
-    """A last row for a table of estimates: from how many videos those of each column come.
+    """Return a last row with the number of videos behind each column of estimates.
 
-    None where no cell is an estimate. Where the rows differ it has the least and the greatest number.
+    None if no cell is an estimate. If rows differ, it shows the range.
     """
     cells: list[Value | Cell] = []
     for i in range(len(columns)):
@@ -458,7 +458,7 @@ def number(
     note: str = "",
     group: str = "",
 ) -> Measure[RowT]:
-    """A column of numbers or words; without a title its key is one."""
+    """Return a column of numbers or words, titled by its key by default."""
     heading = Column(key=key, title=key if title is None else title, kind=kind, note=note, group=group)
     return Measure(heading=heading, of=of)
 
@@ -466,41 +466,41 @@ def number(
 def count(
     key: str, of: Callable[[RowT], Value | Cell], title: str | None = None, *, note: str = "", group: str = ""
 ) -> Measure[RowT]:
-    """A column of counts."""
+    """Return a column of counts."""
     return number(key, of, title, kind="count", note=note, group=group)
 
 
 def share(
     key: str, of: Callable[[RowT], Value | Cell], title: str | None = None, *, note: str = "", group: str = ""
 ) -> Measure[RowT]:
-    """A column of shares from 0 to 1, or of their differences; shown in per cent."""
+    """Return a column of shares from 0 to 1, or of their differences; shown in per cent."""
     return number(key, of, title, kind="share", note=note, group=group)
 
 
 def difference(
     key: str, of: Callable[[RowT], Value | Cell], title: str | None = None, *, note: str = "", group: str = ""
 ) -> Measure[RowT]:
-    """A column of differences of shares; shown in points, with their signs."""
+    """Return a column of differences of shares, shown in points with signs."""
     return number(key, of, title, kind="difference", note=note, group=group)
 
 
 def p_value(
     key: str, of: Callable[[RowT], Value | Cell], title: str | None = None, *, note: str = "", group: str = ""
 ) -> Measure[RowT]:
-    """A column of p-values."""
+    """Return a column of p-values."""
     return number(key, of, title, kind="p", note=note, group=group)
 
 
 def words(
     key: str, of: Callable[[RowT], Value | Cell], title: str | None = None, *, note: str = "", group: str = ""
 ) -> Measure[RowT]:
-    """A column of words."""
+    """Return a column of words."""
     return number(key, of, title, kind="text", note=note, group=group)
 
 
 @dataclass(frozen=True)
 class RowSpec(Generic[AboutT_co]):
-    """A row of a table before it is computed: what it is called, and what it is about."""
+    """A row before its values are computed: its label and its subject."""
 
     key: str
     label: str
@@ -512,12 +512,12 @@ class RowSpec(Generic[AboutT_co]):
 def lines(
     rows: Iterable[tuple[str, RowT]], labels: Mapping[str, str] | None = None
 ) -> Iterator[RowSpec[RowT]]:
-    """Lines by key and what they are about, called as `labels` say, otherwise by their key."""
+    """Yield rows by key and subject, labelled by `labels` or else by key."""
     return (RowSpec(key, (labels or {}).get(key, key), about) for key, about in rows)
 
 
 def by_name(names: Iterable[str], labels: Mapping[str, str] | None = None) -> Iterator[RowSpec[str]]:
-    """Lines that are about what their key says, such as a condition."""
+    """Yield rows whose subject is their key, such as a condition."""
     return lines(((name, name) for name in names), labels)
 
 

@@ -1,7 +1,7 @@
-"""A table in the terminal. One that is too wide is narrowed, laid on its side, or split, in this order.
+"""Tables in the terminal. One that is too wide is narrowed, transposed, or split, in this order.
 
-Narrowed are headings and labels, whose words fold; values never do. A table of few rows gets a line for each
-column. What is left is split into blocks of columns, as few and as even as can be, below each other.
+Narrowing wraps headings and labels, never values. A table of few rows gets a line per column. The rest is
+split into as few and as equal blocks of columns as possible, one below the other.
 """
 
 import re
@@ -46,12 +46,12 @@ _SIGN = re.compile(r"[†*]\d+ ")
 
 
 def plain(text: str, *, style: str = "") -> Text:
-    """Text as it is: no markup, no terminal commands."""
+    """Return text without interpreting markup or terminal commands."""
     return Text(visible(text), style=style)
 
 
 def shortened(text: str, *, most: int = MOST_NAME) -> str:
-    """A text on one line of limited length; of a long one the beginning and the end."""
+    """Return a text on one line of limited length, keeping start and end."""
     text = visible(text).replace("\n", " ")
     if len(text) <= most:
         return text
@@ -60,14 +60,14 @@ def shortened(text: str, *, most: int = MOST_NAME) -> str:
 
 
 class Sheet:
-    """What a command prints: no sentence twice, and of its parts as many as there are lines for.
+    """A command's output: no repeated sentences, and as many parts as fit the lines.
 
-    Parts without room are left out, and `end` names them. A table gets fewer columns before it gets fewer
-    rows, and fewer rows before it is left out.
+    Parts without room are left out, and `end` names them. A table first loses columns, then rows, before it
+    is left out.
 
     Args:
-        console: where to.
-        most_lines: how many lines there are; None for no limit.
+        console: the output.
+        most_lines: number of lines; None for no limit.
     """
 
     def __init__(self, console: Console, *, most_lines: int | None = None) -> None:
@@ -79,22 +79,21 @@ class Sheet:
 
     @property
     def is_brief(self) -> bool:
-        """Whether there is a limit of lines."""
+        """Whether lines are limited."""
         return self._room is not None
 
     def words(self, *texts: str, style: str = "") -> None:
-        """Print sentences; one that stands there already is not printed again."""
+        """Print sentences that were not printed yet."""
         for text in texts:
             if fresh := unsaid(visible(text), self._printed):
                 self._n_sentences += not self._put([Text(fresh, style=style)])
 
     def table(self, table: Table, *, first: Sequence[str] = ()) -> None:
-        """Print a table with its notes; of one with very many rows only how many.
+        """Print a table with its notes; of a very long one only the number of rows.
 
         Args:
             table: the table.
-            first: which columns go first where there is no room for all; without any those of most
-                questions.
+            first: the columns to keep if not all fit; by default those with most questions.
         """
         if self._room is None:
             self._put(_parts(filled(table), self.console, self._printed))
@@ -124,7 +123,7 @@ class Sheet:
             self.console.print(plain(f"\nNot printed: {listed}. {how}", style="dim"))
 
     def _put(self, parts: Sequence[RenderableType]) -> bool:
-        """Print some parts where there is room for all of them."""
+        """Print parts if all of them fit."""
         if self._room is not None:
             with self.console.capture() as caught:
                 self.console.print(*parts, sep="\n")
@@ -138,14 +137,14 @@ class Sheet:
 
 
 class _Block(NamedTuple):
-    """A table as text: its headings, then a line for each row; and which columns are words."""
+    """A table as text: headings, then a line per row; and which columns are words."""
 
     lines: list[list[str]]
     are_words: Sequence[bool]
 
 
 def print_table(table: Table, console: Console, *, most_lines: int = MOST_LINES) -> None:
-    """Print a table with its notes; of one with more lines only how long it is."""
+    """Print a table with its notes; of one with more lines only the number of rows."""
     for part in _parts(filled(table), console, set(), most_lines=most_lines):
         console.print(part)
 
@@ -153,7 +152,7 @@ def print_table(table: Table, console: Console, *, most_lines: int = MOST_LINES)
 def _parts(
     table: Table, console: Console, printed: set[str], *, most_lines: int = MOST_LINES
 ) -> Sequence[RenderableType]:
-    """What is printed of a table, below an empty line; sentences that are printed already are left out."""
+    """Return what to print of a table, after an empty line; printed sentences are left out."""
     heading = plain(f"\n{table.title}", style="bold")
     if len(table.rows) > most_lines:
         return (heading, plain(f"{len(table.rows):,} rows; see the page or the files.", style="dim"))
@@ -170,7 +169,7 @@ def _parts(
 
 
 def _narrowed(table: Table, width: int, first: Sequence[str]) -> Table:
-    """As many columns of a table as fit beside each other; those that hold nothing but 0 go first."""
+    """Keep as many columns as fit; columns with only zeros go first."""
     cells = cells_by_column(table)
     kept = [i for i, column in enumerate(cells) if not {cell.text for cell in column} <= {"0", DASH}]
     if first:
@@ -188,7 +187,7 @@ def _fits(table: Table, width: int) -> bool:
 
 
 def _of_rows(table: Table, n: int) -> Table:
-    """At most so many rows of a table, those with estimates before others; and the footnotes on them."""
+    """Keep at most `n` rows, those with estimates first, with their footnotes."""
     rows = shown_rows(table)
     kept = sorted(range(len(rows)), key=lambda i: not any(cell.estimate for cell in rows[i].cells))[:n]
     cells = [cell for i in kept for cell in rows[i].cells]
@@ -201,7 +200,7 @@ def _of_rows(table: Table, n: int) -> Table:
 
 
 def _laid_out(table: Table, width: int) -> tuple[_Block, list[int]]:
-    """A table and its widths; one of few rows that is too wide gets a line for each of its columns."""
+    """Return a table as text with widths; one of few rows that is too wide is transposed."""
     columns = shown_columns(table)
     headings = ["\n".join(filter(None, (column.group, column.title))) for column in columns]
     rows = [[_cell(i, cell) for i, cell in enumerate(row.cells)] for row in shown_rows(table)]
@@ -219,7 +218,7 @@ def _laid_out(table: Table, width: int) -> tuple[_Block, list[int]]:
 
 
 def _grid(block: _Block, widths: Sequence[int], places: Sequence[int]) -> Grid:
-    """Some columns of a table."""
+    """Return some columns of a table."""
     grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
     headings, *rows = block.lines
     for i in places:
@@ -239,7 +238,7 @@ def _cell(i: int, cell: CellText) -> str:
 
 
 def _widths(lines: Sequence[Sequence[str]], width: int) -> list[int]:
-    """How wide each column is; headings fold, and in a narrow terminal sooner, and the labels, too."""
+    """Return column widths; headings wrap, and in a narrow terminal more so, as do labels."""
     headings, *rows = lines
     cells = [max((cell_len(row[i]) for row in rows), default=0) for i in range(len(headings))]
     words = [max(map(cell_len, heading.split("\n"))) for heading in headings]
@@ -255,12 +254,12 @@ def _widths(lines: Sequence[Sequence[str]], width: int) -> list[int]:
 
 
 def _whole(widths: Sequence[int]) -> int:
-    """How wide a table of such columns is."""
+    """Return the total width of columns."""
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def _even_blocks(widths: Sequence[int], width: int) -> list[Sequence[int]]:
-    """As few blocks of columns as there can be, none of them wider than it has to be."""
+    """Return the fewest blocks of columns, none wider than necessary."""
     blocks = list(_blocks(widths, width))
     for narrower in range(width - 1, 0, -1):
         tried = list(_blocks(widths, narrower))
@@ -271,7 +270,7 @@ def _even_blocks(widths: Sequence[int], width: int) -> list[Sequence[int]]:
 
 
 def _blocks(widths: Sequence[int], width: int) -> Iterator[Sequence[int]]:
-    """Positions of columns that fit beside each other, the first column in every block."""
+    """Yield positions of columns that fit next to each other, the first column in every block."""
     block = [0]
     for i in range(1, len(widths)):
         if len(block) > 1 and _whole([widths[k] for k in (*block, i)]) > width:

@@ -24,7 +24,7 @@ _MOST_LISTED = 20
 
 
 class Audit(Record):
-    """What is audited."""
+    """The questions to audit."""
 
     questions: QuestionSet
     calibration: Annotated[
@@ -65,7 +65,7 @@ def _folder_name(plan: Plan) -> str:
 
 
 def _check(read: LoadedSet, calibration: Path | None) -> "ItemAudit":
-    """Every check of texts, on all questions that --where leaves; the doubtful keys of a calibration."""
+    """Run all text checks on the questions that --where selects, with a calibration's doubtful keys."""
     from vidence.engine.prepare import media_root_of, placed
     from vidence.explain.audit.audit import audit_items
     from vidence.media.files import located, missing

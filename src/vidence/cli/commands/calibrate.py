@@ -20,7 +20,7 @@ GROUP = "stats"
 
 
 class ManyRuns(Record):
-    """The runs by which questions are judged."""
+    """The runs for question statistics."""
 
     folders: Annotated[tuple[Path, ...], argument("RUN...")]
     shared: Annotated[bool, flag("Use only questions that all runs share.")] = False
@@ -32,7 +32,7 @@ class ManyRuns(Record):
     json_path: Annotated[Path | None, JSON] = None
 
     def paired(self) -> "PairedRuns":
-        """Their replies, question by question."""
+        """Return their replies, question by question."""
         from vidence.report.items import paired_replies
         from vidence.report.results import load_runs
 
@@ -40,7 +40,7 @@ class ManyRuns(Record):
         return paired_replies(runs, shared=self.shared)
 
     def show(self, name: str, messages: Sequence[str], table: "Table", *, found: Record | None) -> None:
-        """Write what was found, and say it."""
+        """Write and print the results."""
         console = screen(self.out, self.json_path)
         write_asked((self.out, lambda file: write_file(file, msgspec.json.encode(found))))
         write_said(self.json_path, f"stats {name}", sentences=messages, tables=[table])

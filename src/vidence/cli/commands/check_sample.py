@@ -20,7 +20,7 @@ GROUP = "replies"
 
 
 class Drawing(Record):
-    """Which replies are drawn, and for how many people."""
+    """Which replies to draw, and for how many people."""
 
     n: Annotated[int, flag("Number of replies.", type=click.IntRange(50, 200))] = 100
     people: Annotated[int, flag("Number of people, each with a sheet.", type=click.IntRange(1, 20))] = 1

@@ -14,7 +14,7 @@ MOST_LINES = 25  # in the terminal
 
 
 class Compare(Record):
-    """What is compared."""
+    """The runs to compare."""
 
     folders: Annotated[tuple[Path, ...], argument()]
     parser: Annotated[str | None, PARSER] = None

@@ -12,7 +12,7 @@ GROUP = "stats"
 
 
 class Contrast(Record):
-    """What is set against each other inside runs."""
+    """The tag values to compare within runs."""
 
     folders: Annotated[tuple[Path, ...], argument()]
     tag: Annotated[str, flag("Tag that groups the questions.")]

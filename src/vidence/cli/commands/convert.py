@@ -16,7 +16,7 @@ GROUP = "items"
 
 
 class Convert(Record):
-    """What is converted."""
+    """The file to convert."""
 
     data: Annotated[Path, argument()]
     map: Annotated[str | None, flag("A preset, FILE.toml, or FIELD=COLUMN,...", metavar="MAP")] = None

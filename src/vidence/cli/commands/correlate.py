@@ -14,7 +14,7 @@ GROUP = "stats"
 
 
 class Correlate(Record):
-    """What is set against what, and over what."""
+    """The scores to correlate, and the points."""
 
     folders: Annotated[tuple[Path, ...], argument()] = ()
     axes: correlation.Axes

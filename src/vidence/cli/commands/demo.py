@@ -71,7 +71,7 @@ _NEXT: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class _Figure:
-    """A measured figure beside the planted one; `kind` is how both are written."""
+    """A measured and a planted value; `kind` is their format."""
 
     label: str
     planted: float
@@ -89,7 +89,7 @@ class _Figure:
 
 
 class Demo(Record):
-    """Where the demonstration goes."""
+    """Where to write the demonstration."""
 
     out: Annotated[Path, flag("Folder for the videos, the runs and the page.")] = Path("demo-out")
 
@@ -134,7 +134,7 @@ def _step(screen: Screen, n: int, doing: str) -> None:
 
 
 async def _measure(out: Path, screen: Screen) -> tuple[list[Run], list[_Figure], list[str]]:
-    """Render, ask every model, compare, and search for the frames that questions need."""
+    """Render, ask every model, compare, and search for the required frames."""
     _step(screen, 1, f"render {_SPEC.n_videos} videos with planted evidence into {out / 'world'}")
     render(out / "world", _SPEC, seed=SEED)
     runs: dict[str, Run] = {}
@@ -168,7 +168,7 @@ async def _measure(out: Path, screen: Screen) -> tuple[list[Run], list[_Figure],
 
 
 def _sentence(label: str, gap: Table) -> str:
-    """Whether a model looked, found, combined or guessed, by its accuracies and gaps."""
+    """Say whether a model looked, found, combined or guessed, from its accuracies and gaps."""
     cells = (("plan", "accuracy"), ("text", "accuracy"), ("plan", "retrieval"), ("plan", "fusion"))
     estimates = [estimate for cell in cells if (estimate := gap.estimate(*cell)) is not None]
     accuracy, words, retrieval, fusion = estimates
@@ -193,7 +193,7 @@ def _environment(out: Path) -> Environment:
 
 
 async def _ask(out: Path, model: SimulatedModel) -> Run:
-    """Ask one model every question with frames at even distances; stored replies stay."""
+    """Ask one model all questions with evenly spaced frames; stored replies are kept."""
     plan = make_plan(
         "phantom",
         data=out / "world",
@@ -221,7 +221,7 @@ def _accuracy(label: str, model: SimulatedModel, asked: Run) -> _Figure:
 
 
 async def _diagnosed(out: Path, asked: Run, name: str, *, options: Mapping[str, str]) -> Mapping[str, Table]:
-    """The tables of a diagnostic of a run."""
+    """Return the tables of a diagnostic of a run."""
     diagnostic = open_diagnostic(name, options)
     await diagnose(
         diagnostic,
@@ -236,7 +236,7 @@ async def _diagnosed(out: Path, asked: Run, name: str, *, options: Mapping[str, 
 
 
 async def _mrfs(out: Path, asked: Run) -> _Figure:
-    """The mean number of frames over the questions that need any."""
+    """Return the mean number of frames over the questions that need any."""
     table = (await _diagnosed(out, asked, "mrfs", options=_MRFS))["mrfs"]
     needed = [n for row in asked.rows if (n := expected_mrfs(_MODELS[_SOUND], row.item))]
     return _Figure(
@@ -248,7 +248,7 @@ async def _mrfs(out: Path, asked: Run) -> _Figure:
 
 
 def _drawn(figures: Sequence[_Figure]) -> Table:
-    """The accuracies for the figure, with the planted ones and chance as marks."""
+    """Return the accuracies for the figure, with planted values and chance as marks."""
     accuracies = (figure for figure in figures if figure.kind == "share")
     return tabulate(
         "demo-accuracy",

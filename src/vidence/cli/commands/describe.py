@@ -21,7 +21,7 @@ GROUP = "items"
 
 
 class Describe(Record):
-    """What is described."""
+    """The questions to describe."""
 
     questions: QuestionSet
     measure: Annotated[
@@ -74,7 +74,7 @@ def _crossed(text: str) -> tuple[str, str]:
 
 
 def _durations(root: "MediaPath", items: "Sequence[Item]") -> dict[str, float]:
-    """The seconds of the videos here or below `root`, by `Item.video_id`; warns of unreadable ones."""
+    """Return the seconds of local videos below `root` by `Item.video_id`; warn of unreadable ones."""
     from vidence.media.files import located, missing, outside, read_facts
 
     durations: dict[str, float] = {}

@@ -30,15 +30,15 @@ ORDER = 8
 
 
 class _WithOptions(click.Command):
-    """A command whose help, behind the name of a diagnostic, lists the options of that one."""
+    """A command whose help, after a diagnostic's name, lists that diagnostic's options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the words: the help is written before they are read."""
+        """Keep the arguments, because help is printed before they are parsed."""
         ctx.meta[__name__] = tuple(args)
         return super().parse_args(ctx, args)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options of the diagnostic that is named, or how to see them."""
+        """Print the named diagnostic's options, or how to see them."""
         named = [word.partition("?")[0] for word in ctx.meta.get(__name__, ())]
         value = next((word for word in named if word in names("diagnostic")), None)
         if value is None:
@@ -68,11 +68,11 @@ _FIELDS = frozenset(
         *("temperature", "max_tokens", "choice_logps"),
     )
 )
-"""The fields of a plan that have a flag here; a run may have others."""
+"""Plan fields that have a flag here."""
 
 
 class Diagnose(Record):
-    """What is examined, and with which diagnostic."""
+    """The diagnostic, and what to examine."""
 
     named: Annotated[str, argument("NAME", **names_of("diagnostic"))]  # --name is what the run is called
     what: Annotated[str, argument(**names_of("benchmark", or_file=True))]
@@ -112,7 +112,7 @@ def diagnose(given: Diagnose) -> int:
 
 
 def _plan(given: Diagnose) -> tuple[Plan, Path]:
-    """The plan and the folder of a run that is there, or of a new one."""
+    """Return the plan and folder of an existing or new run."""
     what = given.what
     if (Path(what) / PLAN_FILE).exists():
         if given.data or given.model or given.out or given.overrides:
@@ -136,7 +136,7 @@ def examined(
     progress: str = "auto",
     on: str | None = None,
 ) -> "Account":
-    """Examine what is left, and say what was done. `progress` is one of `console.flags.MODES`."""
+    """Examine the remaining questions, and summarise. `progress` is one of `console.flags.MODES`."""
     from vidence.engine.diagnose import diagnose as examine
 
     console, place = Screen(stderr=True), environment(on=on)

@@ -49,13 +49,13 @@ _SHOWN = 200
 
 @dataclass(kw_only=True)
 class _Findings:
-    """What is found: lines for people, shown at once, and values for other programs."""
+    """Results: lines shown at once, and values for other programs."""
 
     is_quiet: bool
     values: dict[str, object] = field(default_factory=dict)
 
     def say(self, line: str, **values: object) -> None:
-        """Show a line; a value under a name that is there joins those before."""
+        """Show a line; values under an existing name are appended."""
         if not self.is_quiet:
             click.echo(line)
         for name, value in values.items():
@@ -65,7 +65,7 @@ class _Findings:
 
 
 class Doctor(Record):
-    """What is looked over."""
+    """The checks to run."""
 
     model: Annotated[
         str | None, flag("Also send a picture and a question to this model.", metavar="SPEC")
@@ -74,7 +74,7 @@ class Doctor(Record):
 
 
 def extras() -> Mapping[str, Extra]:
-    """Every extra by name: those of the core, and ``EXTRAS`` of the folders of commands of the wings."""
+    """Return all extras by name: the core's, and ``EXTRAS`` of the wings' command folders."""
     known = dict(EXTRAS)
     for name in command_packages():
         known |= getattr(importlib.import_module(name), "EXTRAS", {})
@@ -120,7 +120,7 @@ def doctor(given: Doctor) -> int:
 
 
 def _model(spec: str, looked: _Findings) -> list[str]:
-    """A model's reply to a picture, and its latency; each question is sent, even if it was sent before."""
+    """Return a model's replies to a picture, and its latency; nothing comes from the cache."""
     from vidence.engine.tryout import COLOUR, QUESTION, SIDE_PX, tryout
     from vidence.text import visible
 
@@ -154,7 +154,7 @@ def _model(spec: str, looked: _Findings) -> list[str]:
 
 
 def _devices() -> list[str]:
-    """That torch and torchvision are builds for two devices: then torchvision cannot be imported."""
+    """Check that torch and torchvision are built for the same device, else torchvision cannot be imported."""
     try:
         builds = [importlib.metadata.version(name) for name in ("torch", "torchvision")]
     except importlib.metadata.PackageNotFoundError:
@@ -199,7 +199,7 @@ def _cache(looked: _Findings) -> list[str]:
 
 
 def _decoding(looked: _Findings) -> list[str]:
-    """Render a clip with planted codes, decode it, and read the codes again."""
+    """Render a clip with planted codes, decode it, and read the codes."""
     from vidence.ask.phantom.world import decodes_exactly
 
     with tempfile.TemporaryDirectory() as folder:
@@ -213,7 +213,7 @@ def _decoding(looked: _Findings) -> list[str]:
 
 
 def _sandbox(looked: _Findings) -> list[str]:
-    """What a worker that decodes can reach here; tried in one."""
+    """Report what a decoding worker can access here, tested in one."""
     from vidence.engine.executor import Parallelism
     from vidence.engine.sandbox import in_force, landlock_version
     from vidence.engine.side_by_side import side_by_side
@@ -229,7 +229,7 @@ def _sandbox(looked: _Findings) -> list[str]:
 
 
 def _plug_ins(looked: _Findings) -> list[str]:
-    """What other packages add: each is imported, and entry points that no kind has are named."""
+    """Import the plug-ins of other packages, and report unknown entry points."""
     kinds = {f"vidence.{catalog.plural(kind)}": kind for kind in catalog.FOLDERS} | {ENTRY_POINTS: "command"}
     troubles = []
     for group in sorted(entry_points().groups):

@@ -29,7 +29,7 @@ def errors() -> None:
 
 
 class DrawWanted(Record):
-    """Which replies are drawn."""
+    """The replies to draw."""
 
     folders: Annotated[tuple[Path, ...], argument("RUN...")]
     same: Annotated[
@@ -78,7 +78,7 @@ def draw(given: DrawWanted) -> None:
 
 
 class Label(Record):
-    """Which model labels the rows of a packet, and what it may cost."""
+    """The labelling model, and its limits."""
 
     folder: Annotated[Path, argument("PACKET")]
     model: Annotated[str, flag("The model that labels, for example openai:gpt-4.1.")]
@@ -106,7 +106,7 @@ def label(given: Label) -> int:
 
 
 def _ask(packet: "Packet", given: Label) -> int:
-    """Have a model label; replies are remembered, so that the same command asks nothing twice."""
+    """Have a model label; replies are cached, so that rerunning asks nothing twice."""
     from vidence.engine.jobs import Jobs, NamedModel
     from vidence.engine.limits import AskLimits
     from vidence.engine.trust import needs_of_spec, remember
@@ -154,7 +154,7 @@ def _ask(packet: "Packet", given: Label) -> int:
 
 
 class ErrorReport(Record):
-    """What is reported of a packet."""
+    """The packet to report on."""
 
     folder: Annotated[Path, argument("PACKET")]
     level: Annotated[float, LEVEL] = 0.95

@@ -44,7 +44,7 @@ _AT_LEAST_1 = click.IntRange(min=1)
 
 
 class Chosen(Record):
-    """The questions whose videos are fetched, as `vidence run` chooses them."""
+    """The questions whose videos to fetch, chosen as by `vidence run`."""
 
     split: Annotated[str | None, flag("Split to fetch the videos of (default: the first).")] = None
     limit: Annotated[int | None, flag("Only videos of the first N questions.", type=_AT_LEAST_1)] = None
@@ -59,7 +59,7 @@ class Chosen(Record):
 
 
 class Get(Record):
-    """What is fetched."""
+    """What to fetch."""
 
     name: Annotated[str | None, argument(**names_of("benchmark"))] = None
     with_media: Annotated[bool, flag("Also fetch the videos that the questions need.", "--media")] = False
@@ -101,7 +101,7 @@ def get(given: Get) -> int:
 
 
 def _all(cache_root: Path) -> Table:
-    """Every benchmark with a release: where questions and media are, how large, and under which licence."""
+    """Return a table of all benchmarks with a release: location, size and licence."""
     rows: list[RowSpec[dict[str, float | str | None]]] = []
     for name in ready("benchmark"):
         benchmark: Benchmark = create("benchmark", name)
@@ -130,7 +130,7 @@ def _all(cache_root: Path) -> Table:
 
 @dataclass(frozen=True, kw_only=True)
 class _Fetch:
-    """What is offered, and what of it is fetched."""
+    """What is available, and what to fetch of it."""
 
     given: Get
     overrides: PlanOverrides
@@ -140,10 +140,10 @@ class _Fetch:
 
     @classmethod
     def of(cls, given: Get, name: str) -> "_Fetch":
-        """Look what there is.
+        """Look up what is available.
 
         Raises:
-            UsageError: questions are chosen where there are none.
+            UsageError: questions are chosen although there are none.
         """
         hub = Hub(hub_cache(), endpoint=os.environ.get("HF_ENDPOINT"))
         offered = getting.offer(name, hub=hub, config=given.config, split=given.chosen.split)
@@ -160,7 +160,7 @@ class _Fetch:
         )
 
     def ask(self, question: str) -> None:
-        """Go on only with the user's word."""
+        """Ask the user before continuing."""
         if self.given.yes:
             return
         if not sys.stdin.isatty():
@@ -168,7 +168,7 @@ class _Fetch:
         click.confirm(question, abort=True, err=True)
 
     def show(self) -> None:
-        """What there is, from where, under which terms, and how large it is."""
+        """Show contents, source, terms and size."""
         offered, console = self.offered, self.console
         say(console, (str(offered.listing.address), "bold"), f" ({offered.named.revision})")
         if offered.benchmark:
@@ -186,7 +186,7 @@ class _Fetch:
         _list("media", offered.media, console, more=more)
 
     def benchmark(self) -> int:
-        """Fetch the questions of a benchmark and what of its media they need; the exit code."""
+        """Fetch a benchmark's questions and their media; return the exit code."""
         offered, name = self.offered, self.offered.benchmark
         getting.check_room(offered, offered.questions, cache_root=self.cache_root, is_unpacked=False)
         with self.bar(offered.questions) as bar:
@@ -215,7 +215,7 @@ class _Fetch:
         return NOT_ALL if absent else 0
 
     def files(self) -> int:
-        """Fetch the files of a data set that is no benchmark; the exit code."""
+        """Fetch the files of another data set; return the exit code."""
         offered, with_media, console = self.offered, self.given.with_media, self.console
         files = (*offered.questions, *(offered.media if with_media else ()))
         getting.check_room(offered, files, cache_root=self.cache_root, is_unpacked=with_media)
@@ -235,7 +235,7 @@ class _Fetch:
         return 0
 
     def media(self, items: Sequence[Item]) -> tuple[str | None, tuple[str, ...]]:
-        """Fetch what the chosen questions need: where it lies, and what could not be had."""
+        """Fetch the chosen questions' media; return their location and what is missing."""
         console = self.console
         wanted = getting.wanted_media(self.offered, items)
         archives = f", including {several(len(wanted.packed), 'archive')} to unpack" if wanted.packed else ""
@@ -266,14 +266,14 @@ class _Fetch:
             yield lambda file: meter.advance(_megabytes(file))
 
     def say_refused(self, refused: Sequence[str]) -> None:
-        """Name the members of archives that were not unpacked."""
+        """Name the archive members that were not extracted."""
         if refused:
             members = (f"{several(len(refused), 'member')} of archives not unpacked", "red")
             why = "links, or names outside the folder"
             say(self.console, members, f": {some(refused, most=_MOST_NAMES)}: {why}")
 
     def note(self, *, data: str, media: str | None) -> None:
-        """Keep what was fetched, for the runs that follow."""
+        """Record what was fetched, for later runs."""
         listing = self.offered.listing
         got = getting.Got(
             data=data,
@@ -286,14 +286,14 @@ class _Fetch:
         getting.note(self.cache_root, self.offered.benchmark, got)
 
     def write(self, **values: object) -> None:
-        """Write what was fetched, from where and under which licence."""
+        """Write what was fetched, with source and licence."""
         listing = self.offered.listing
         about = {"release": str(listing.address), "licence": listing.licence}
         write_said(self.given.json_path, "get", values={**about, **values})
 
 
 def _as_flags(given: PlanOverrides) -> str:
-    """Choices of questions as flags, with which `vidence run` asks the questions whose videos are there."""
+    """Return the choice of questions as `vidence run` flags."""
     words = []
     for key, value in given.items():
         flag = "--" + key.replace("_", "-")
@@ -317,5 +317,5 @@ def _total(files: Sequence[HubFile]) -> int:
 
 
 def _megabytes(file: HubFile) -> int:
-    """For the bar: a small file counts as one."""
+    """Return a file's size for the bar, at least one."""
     return max(1, file.n_bytes // 10**6)

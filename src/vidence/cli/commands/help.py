@@ -19,7 +19,7 @@ _WIDTH = 100
 
 
 class Page(Record):
-    """Which page is shown."""
+    """The page to show."""
 
     page: Annotated[str | None, argument()] = None
 
@@ -48,7 +48,7 @@ def show_page(given: Page) -> None:
 
 
 def _named(page: str, known: Collection[str]) -> str:
-    """The name of a page, given whole or by its last part, or as a path."""
+    """Return the name of a page given in full, by its last part, or as a path."""
     asked = page.removeprefix("docs/").removesuffix(".md")
     if asked in known:
         return asked
@@ -61,5 +61,5 @@ def _named(page: str, known: Collection[str]) -> str:
 
 
 def _title(text: str) -> str:
-    """The heading of a page."""
+    """Return the heading of a page."""
     return next((line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")), "")

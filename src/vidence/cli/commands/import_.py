@@ -15,7 +15,7 @@ SECTION = "Ask"
 
 
 class Import(Record):
-    """Which results are made a run, and how they are read."""
+    """The results to import, and how to read them."""
 
     layout: Annotated[str, argument()]
     log: Annotated[Path, argument()]

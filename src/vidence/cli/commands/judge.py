@@ -77,7 +77,7 @@ def judge(given: Judge) -> int:
 
 
 def _changed(plan: Plan, given: PlanOverrides) -> Plan:
-    """A plan with another judge.
+    """Return a plan with another judge.
 
     Raises:
         UsageError: a flag that changes nothing, a limit of money without prices, or no judge.

@@ -34,7 +34,7 @@ GROUP = "replies"
 
 
 class Asking(Record):
-    """Who judges, and how; nothing of it goes with verdicts from before."""
+    """The judges to ask; not allowed with recorded verdicts."""
 
     models: Annotated[tuple[str, ...], flag("Judge model. [repeatable]", "--judge-model")] = ()
     judges: Annotated[
@@ -50,7 +50,7 @@ class Asking(Record):
 
 
 class Judges(Record):
-    """The runs, and what is set against their scores."""
+    """The runs, and what to compare their judges with."""
 
     folders: Annotated[tuple[Path, ...], argument()]
     human: Annotated[
@@ -73,7 +73,7 @@ class Judges(Record):
     progress: Annotated[str, PROGRESS] = "auto"
 
     def __post_init__(self) -> None:
-        """Refuse flags that exclude each other."""
+        """Reject contradictory flags."""
         if bool(self.recorded) == bool(self.asking.models):
             raise UsageError("give either judges with --judge-model, or earlier verdicts with --recorded")
 
@@ -121,7 +121,7 @@ def judges(given: Judges) -> int:
 
 
 def _say_lost(lines: "Sequence[JudgedReply]") -> int:
-    """Say of how many verdicts nothing could be used, and why of the first; the exit code."""
+    """Report unusable verdicts, with the first reason; return the exit code."""
     lost = [line for line in lines if line.is_asked and line.value is None]
     if lost:
         why = next((line.verdict.error for line in lost if line.verdict), "")
@@ -134,7 +134,7 @@ def _say_lost(lines: "Sequence[JudgedReply]") -> int:
 
 
 def _families(texts: Sequence[str]) -> dict[str, str]:
-    """What ``NAME=FAMILY`` says; a name may be a spec with options of its own."""
+    """Parse ``NAME=FAMILY``; a name may be a spec with options."""
     families = {}
     for text in texts:
         name, equals, family = text.rpartition("=")
@@ -145,7 +145,7 @@ def _families(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _recorded(path: Path) -> "tuple[JudgedReply, ...]":
-    """The lines of a file that ``--lines`` wrote."""
+    """Read the lines that ``--lines`` wrote."""
     import msgspec
 
     from vidence.ask.files import decoded, lines, read, usable
@@ -162,7 +162,7 @@ def _recorded(path: Path) -> "tuple[JudgedReply, ...]":
 
 
 def _asked(runs: "Sequence[Run]", models: tuple[str, ...], given: Judges) -> "tuple[JudgedReply, ...]":
-    """The verdicts of all judges on all replies."""
+    """Return the verdicts of all judges on all replies."""
     from vidence.engine.environment import environment
     from vidence.engine.judges import JudgesWanted, ask_judges
     from vidence.engine.limits import AskLimits

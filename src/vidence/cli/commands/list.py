@@ -55,14 +55,14 @@ PURPOSES: Mapping[str, str] = {
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The kinds, or the names of the kind that is given, that begin so."""
+    """Complete kinds, or names of the given kind."""
     kind = context.params.get("kind")
     words = plurals() if parameter.name == "kind" else _described(kind) if kind in plurals() else ()
     return [word for word in words if word.startswith(incomplete)]
 
 
 class Listed(Record):
-    """What is listed."""
+    """What to list."""
 
     kind: Annotated[str | None, argument(shell_complete=_complete)] = None
     name: Annotated[str | None, argument(shell_complete=_complete)] = None
@@ -79,7 +79,7 @@ def list_names(given: Listed) -> None:
 
 
 def _said(kind: str | None, name: str | None) -> tuple[str, Mapping[str, object]]:
-    """What is listed, in words and for programs."""
+    """Return what to list, as text and as data."""
     if kind is None:
         return "\n".join(map(_everything, plurals())), {
             "kinds": {word: tuple(_described(word)) for word in plurals()}
@@ -100,19 +100,19 @@ def _said(kind: str | None, name: str | None) -> tuple[str, Mapping[str, object]
 
 
 def plurals() -> tuple[str, ...]:
-    """The kinds of things that can be listed, as users write them."""
+    """Return the kinds that can be listed, as users write them."""
     return (*KINDS, *_OTHERS)
 
 
 def _described(plural: str) -> Mapping[str, str]:
-    """The names of one kind, and what each says of itself."""
+    """Return the names of one kind with their descriptions."""
     if plural in _OTHERS:
         return _OTHERS[plural]()
     return {name: catalog.summary(KINDS[plural], name) for name in catalog.names(KINDS[plural])}
 
 
 def _everything(plural: str) -> str:
-    """One kind: what it is for, and a line for each of its names; names that say all in one line."""
+    """Describe one kind with a line per name; lines with several names are joined."""
     heading, values = f"{plural}: {PURPOSES[plural]}", _described(plural)
     if plural in ("protocols", "prompts", "prices"):
         return f"{heading}\n  {', '.join(values)}"
@@ -126,7 +126,7 @@ def _two_columns(described: Mapping[str, str]) -> str:
 
 
 def _one(kind: str, name: str) -> tuple[str, Mapping[str, object]]:
-    """One thing with its options, in words and for programs."""
+    """Describe one plug-in with its options, as text and as data."""
     settings = catalog.settings_type(kind, name)
     options = catalog.options_of(settings) if settings else ()
     summary = catalog.summary(kind, name)
@@ -140,7 +140,7 @@ def _one(kind: str, name: str) -> tuple[str, Mapping[str, object]]:
 
 
 def _mapping(name: str) -> tuple[str, Mapping[str, object]]:
-    """A mapping as its file says it, which is what a mapping of one's own begins with."""
+    """Return a mapping as in its file, as a template for your own."""
     import tomli_w
 
     from vidence.ask.mapping.mapping import as_table, presets

@@ -32,7 +32,7 @@ ORDER = 9
 
 
 class PanelWanted(Record):
-    """Which panel is asked, and what of it is shown."""
+    """The panel to run, and what to show."""
 
     file: Annotated[Path, argument()]
     out: Annotated[Path | None, flag("Folder of the runs and the page (default: runs/panel-FILE).")] = None
@@ -61,7 +61,7 @@ class PanelWanted(Record):
 
     @property
     def root(self) -> Path:
-        """The folder of the runs and the page."""
+        """Return the folder of the runs and the page."""
         return self.out or Path("runs") / f"panel-{self.file.stem}"
 
 
@@ -117,7 +117,7 @@ def panel(given: PanelWanted) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class _Steps:
-    """How the runs and the diagnostics of a panel are asked for on the terminal."""
+    """Runs a panel's runs and diagnostics from the terminal."""
 
     given: PanelWanted
     console: Screen
@@ -126,7 +126,7 @@ class _Steps:
     def taken(
         self, runs: "Sequence[PanelRun]", examinations: "Sequence[Examination]", *, max_cost: float | None
     ) -> "AskedPanel":
-        """Ask the runs, then the diagnostics."""
+        """Run the runs, then the diagnostics."""
         from vidence.report.panel_runs import ask_panel
 
         def examine(place: int, examination: "Examination", plan: "Plan") -> "Account":
@@ -143,7 +143,7 @@ class _Steps:
         return ask_panel(runs, max_cost=max_cost, ask=self.ask, examinations=examinations, examine=examine)
 
     def ask(self, place: int, run: "PanelRun", plan: "Plan") -> "Summary":
-        """Ask what is left of one run."""
+        """Complete one run."""
         from vidence.report.run_list import keep_line
 
         say(self.console, (f"[{place}/{self.n_runs}] ", "bold"), f"{run.benchmark}, {run.label}")
@@ -156,10 +156,10 @@ class _Steps:
 
 
 def _write(panel: "Panel", given: PanelWanted) -> tuple[str, ...]:
-    """Write files and pages, then draw the scores and the views in the terminal.
+    """Write files and pages, then show scores and views in the terminal.
 
     Returns:
-        Which tables and figures of whole papers the runs do not give, and why.
+        The tables and figures of whole papers that the runs cannot produce, and why.
     """
     from vidence.engine.panel import slug
     from vidence.media.whole import write_file
@@ -199,7 +199,7 @@ def _write(panel: "Panel", given: PanelWanted) -> tuple[str, ...]:
 
 
 def _views(panel: "Panel", names: "Sequence[str]") -> "tuple[list[Viewed], list[str]]":
-    """The views of these names, and which the runs do not give, and why."""
+    """Return the named views, and those that the runs cannot produce, and why."""
     views, refused = list["Viewed"](), list[str]()
     for name in names:
         try:

@@ -22,7 +22,7 @@ _SHARE = click.FloatRange(0, 1)
 
 
 class Power(Record):
-    """A comparison that is planned."""
+    """A planned comparison."""
 
     items: Annotated[int | None, flag("Number of questions.", type=click.IntRange(min=2))] = None
     videos: Annotated[
@@ -99,7 +99,7 @@ def power(given: Power) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _EarlierRun:
-    """What an earlier run says."""
+    """Values from an earlier run."""
 
     n_items: int | None = None
     n_videos: int | None = None
@@ -131,7 +131,7 @@ def _of_run(folder: Path) -> _EarlierRun:
 
 @dataclass(kw_only=True)
 class _Plan:
-    """A planned comparison, and what is found of it: in sentences, and in numbers."""
+    """A planned comparison and its results, as sentences and numbers."""
 
     given: Power
     design: "Design"
@@ -142,7 +142,7 @@ class _Plan:
     values: dict[str, float | str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Begin with what the comparison is planned with."""
+        """Start with the planned values."""
         self.sentences += self._size()
         self.values |= {
             "n_questions": self.design.n_items,
@@ -173,7 +173,7 @@ class _Plan:
         return messages
 
     def work_out(self) -> None:
-        """Add what the comparison finds, and what a difference that is hoped for takes."""
+        """Add what the comparison can detect, and what an expected difference requires."""
         import numpy as np
 
         from vidence.statistics.power import discordance, paired_detectable, paired_needed, paired_power

@@ -21,7 +21,7 @@ _DEADLINE_S = 300.0  # for one file
 
 
 class Probe(Record):
-    """What is looked at."""
+    """The files to probe."""
 
     files: Annotated[tuple[str, ...], argument()]
     kind: Annotated[
@@ -65,5 +65,5 @@ def probe(given: Probe) -> int:
 
 
 def _hash(facts: "MediaFacts") -> dict[str, object]:
-    """The hash of the bytes; of an address whose server does not say it, what stands for it."""
+    """Return the hash of the bytes, or a substitute for an address."""
     return {"sha256" if facts.is_of_bytes else "version": facts.content_hash}

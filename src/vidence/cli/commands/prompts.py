@@ -24,7 +24,7 @@ def prompts() -> None:
 
 
 class ImportPrompts(Record):
-    """Which prompts are imported, and from where."""
+    """The prompts to import, and their source."""
 
     name: Annotated[str, argument()]
     source: Annotated[
@@ -54,7 +54,7 @@ def import_prompts(given: ImportPrompts) -> None:
 
 
 def listed() -> Mapping[str, str]:
-    """Sets of prompts with origin and hash: those of vidence, those in prompts/, and those to be imported."""
+    """Return sets of prompts with origin and hash: built-in, in prompts/, and importable."""
     from vidence.ask.prompting.origin import read_origin
     from vidence.ask.prompting.released import released
     from vidence.ask.prompting.templates import Templates, digest_of, own_files, sets
@@ -76,7 +76,7 @@ def listed() -> Mapping[str, str]:
 
 
 def _known(about: "ImportedSet | None") -> Mapping[str, Mapping[str, str]]:
-    """The templates that a folder can hold, by what was imported into it."""
+    """Return the templates that a folder can contain, by what was imported."""
     from vidence.ask.judging.templates import known_of
     from vidence.ask.prompting.released import released
     from vidence.ask.prompting.templates import KNOWN
@@ -86,14 +86,14 @@ def _known(about: "ImportedSet | None") -> Mapping[str, Mapping[str, str]]:
 
 
 def _imported(folder: Path) -> tuple[Path, ...]:
-    """The folders of templates in the folder that imports go to."""
+    """Return the template folders in the folder of imports."""
     if not folder.is_dir():
         return ()
     return tuple(sorted(path for path in folder.iterdir() if path.is_dir() and any(path.glob("*.txt"))))
 
 
 def _origin(about: "ImportedSet | None", files: "Mapping[str, Template]") -> str:
-    """Whose words a folder holds; those that were changed since are its own."""
+    """Return whose prompts a folder contains; changed ones are the user's own."""
     from vidence.ask.prompting.released import wording_of
 
     if about is None:

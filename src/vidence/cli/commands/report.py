@@ -29,7 +29,7 @@ MOST_LINES, MOST_PUBLISHED = 40, 60  # in the terminal
 
 
 class Report(Record):
-    """What is reported, and where it is written."""
+    """The runs to report, and the outputs."""
 
     folders: Annotated[tuple[Path, ...], argument()]
     parser: Annotated[
@@ -65,7 +65,7 @@ class Report(Record):
 
     @property
     def rows(self) -> tuple[Path | None, ...]:
-        """The files with a row for each trial."""
+        """Return the files with a row per trial."""
         return (self.csv_path, self.jsonl_path, self.parquet_path, self.inspect_path)
 
 
@@ -126,7 +126,7 @@ def report(given: Report) -> None:
 
 
 def _check_flags(given: Report) -> None:
-    """Refuse what can be refused without a run."""
+    """Reject invalid flags before reading runs."""
     if given.inspect_path is not None and len(given.folders) > 1:
         raise UsageError("--inspect takes one run folder at a time: a log of inspect_ai is about one model")
     if given.hub_task is not None and given.hub_path is None:
@@ -139,7 +139,7 @@ def _check_flags(given: Report) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Tabled:
-    """What a report of some runs shows: the tables of each, and the sections about all."""
+    """What a report shows: tables per run, and common sections."""
 
     given: Report
     runs: "Sequence[Run]"
@@ -170,13 +170,13 @@ class _Tabled:
 
     @property
     def reports(self) -> "list[tuple[Run, Sequence[Table]]]":
-        """Each run with all its tables; those of the sections stand with the first."""
+        """Return each run with all its tables; the sections' tables are with the first."""
         added = [self._of_sections, *([] for _ in self.runs[1:])]
         return [(run, (*some, *more)) for run, some, more in zip(self.runs, self.tables, added, strict=True)]
 
     @property
     def files(self) -> "list[Table]":
-        """What each has a file of its own."""
+        """Return the tables that each get a file."""
         from vidence.report.side_by_side import side_by_side
 
         if len(self.runs) == 1:
@@ -186,7 +186,7 @@ class _Tabled:
 
     @property
     def printed(self) -> "Sequence[Table]":
-        """What stands in a paper."""
+        """Return the tables for print."""
         from vidence.report.papers import for_print
 
         return for_print(self.runs, self.sections, draws=self.draws)
@@ -210,9 +210,9 @@ class _Tabled:
         )
 
     def draw(self, console: Screen) -> None:
-        """Show the tables in the terminal; last, since the reader may close the pipe.
+        """Show the tables in the terminal; last, because the reader may close the pipe.
 
-        Several runs are shown side by side; with --all each is shown by itself, too.
+        Several runs are shown next to each other; with --all, each also separately.
         """
         from vidence.report.side_by_side import overview
         from vidence.report.terminal import draw_head, draw_section, draw_tables
@@ -234,9 +234,9 @@ class _Tabled:
 
 
 def show_run(folder: Path, *, page: Path | None, json_path: Path | None = None) -> None:
-    """Write the page of a run that has ended and its JSON where they are wanted, and draw its tables.
+    """Write a finished run's page and JSON if requested, and show its tables.
 
-    The run keeps its line.
+    The run's summary line is cached.
     """
     from vidence.report.export import write_json
     from vidence.report.results import load_run

@@ -17,7 +17,7 @@ ORDER = 5
 
 
 class Resume(Record):
-    """The run that goes on, and what changes."""
+    """The run to resume, and changed settings."""
 
     folder: Annotated[Path, argument()]
     overrides: Annotated[PlanOverrides, plan_part(only=("max_cost", "concurrency", "patience_s", "name"))]

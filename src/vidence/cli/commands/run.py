@@ -46,14 +46,14 @@ _FIRST = (
     "out",
     "dry_run",
 )
-"""The fields of the flags that ``--help`` lists without ``--all``."""
+"""Fields whose flags ``--help`` lists without ``--all``."""
 
 
 class _RunCommand(click.Command):
     """``--help`` shows ten flags, ``--help --all`` every flag; ``--plan`` replaces BENCHMARK and --model."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The flags in parts."""
+        """Print the flags in groups."""
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         title, parts = "The flags that most runs need", dict[str, list[tuple[str, str]]]()
         is_short = _ALL not in ctx.meta
@@ -80,7 +80,7 @@ class _RunCommand(click.Command):
         return rest
 
     def _check(self, ctx: click.Context) -> None:
-        """Refuse what lacks a question or a model, or names one twice."""
+        """Reject missing or repeated benchmarks and models."""
         needed = [p for p in self.params if p.name in {"benchmark", "model"}]
         if ctx.params.get("study_path") is not None:
             needed = [p for p in needed if p.name == "model"]
@@ -101,7 +101,7 @@ class _RunCommand(click.Command):
 
 
 class Run(Record):
-    """What is asked, of which model, and where the run goes."""
+    """The benchmark, the model, and the run folder."""
 
     benchmark: Annotated[str | None, argument("BENCHMARK", **names_of("benchmark"))] = None
     data: Annotated[
@@ -153,7 +153,7 @@ def run(given: Run) -> int:
 
 
 def _plan(given: Run) -> Plan:
-    """The plan for a benchmark, or for what was drawn for a study."""
+    """Return the plan for a benchmark, or for a study's draw."""
     if given.study_path is None:
         return make_plan(
             str(given.benchmark), data=given.data, model=str(given.model), overrides=given.overrides
@@ -167,7 +167,7 @@ def _plan(given: Run) -> Plan:
 
 
 def _repeat(path: Path, given: Run) -> int:
-    """Run the plan of a file; where it is the same, say what has changed since its own run."""
+    """Run the plan in a file; if it is unchanged, say what has changed since its own run."""
     source, written, facts = read_source(path)
     plan = changed_plan(written, data=given.data, model=given.model, overrides=given.overrides)
     folder = given.out or new_folder(plan)

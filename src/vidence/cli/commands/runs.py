@@ -20,7 +20,7 @@ _WIDE = 400
 
 
 class Runs(Record):
-    """Which runs are listed."""
+    """The runs to list."""
 
     folder: Annotated[Path, argument()] = Path("runs")
     json_path: Annotated[Path | None, JSON] = None
@@ -45,7 +45,7 @@ def runs(given: Runs) -> None:
 
 
 def _table(runs: "Sequence[ListedRun]") -> "Table":
-    """The list; the folder, with which a run goes on or is reported, is whole."""
+    """Return the list; folders, which commands need, are not shortened."""
     from vidence.tables.table import RowSpec, count, number, tabulate
 
     return tabulate(

@@ -19,7 +19,7 @@ _SETTINGS = ("text_parser", "headline", "judge_panel", "judge_price_in", "judge_
 
 
 class Score(Record):
-    """Which submission is scored, and where the answers are."""
+    """The submission to score, and the answers."""
 
     submission: Annotated[Path, argument()]
     answers: Annotated[

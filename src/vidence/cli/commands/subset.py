@@ -13,7 +13,7 @@ GROUP = "stats"
 
 
 class SubsetWanted(Record):
-    """The runs that choose a subset, and how large it is."""
+    """The runs to choose a subset with, and its size."""
 
     given: ManyRuns
     n: Annotated[int, flag("Number of questions.", type=click.IntRange(2))] = 100
