@@ -1,6 +1,6 @@
 """Ask video models questions, explain their scores, make new questions.
 
-The functions have the names of the commands, and do what those do::
+The functions are named after the commands and do the same::
 
     import vidence
 
@@ -13,7 +13,7 @@ The functions have the names of the commands, and do what those do::
     vidence.compare("runs/a", "runs/b").headline.difference
     vidence.Video("clip.mp4").at(1.5).data
 
-Importing this package imports nothing else of it.
+Importing this package imports none of its modules.
 """
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -79,7 +79,7 @@ _T = TypeVar("_T")
 
 
 def __getattr__(name: str) -> object:
-    """Import a class, or the module `metrics`, when it is used."""
+    """Import a class, or the module `metrics`, on first use."""
     import importlib
 
     if name == "metrics":
@@ -130,31 +130,32 @@ def evaluate(  # noqa: PLR0913 - no setting has the name of an argument: a test
     trust: bool = False,
     **overrides: "Unpack[AnyOverrides]",
 ) -> "Run":
-    """Put questions to a model and return the run; also inside a notebook.
+    """Ask a model the questions of a benchmark, and return the run; also works in notebooks.
 
-    The same call again goes on with the same run: nothing is asked twice. A plan is repeated in a new folder,
-    or gone on with in `out`.
+    The same call again resumes the run: nothing is asked twice. A plan is repeated in a new folder, or
+    resumed in `out`.
 
     Args:
-        benchmark: a name from ``vidence list benchmarks``, the path of a file of questions, or questions:
-            items, mappings with the fields of the item format, a data frame.
-        plan: in place of a benchmark a run, its folder, or a ``plan.toml``; what else is given changes it.
-        data: the file or folder of a benchmark, or ``hf:OWNER/NAME@REVISION``; None takes what
-            ``vidence get`` fetched, or what the plan says.
-        model: a model spec, for example ``openai:gpt-4.1``; a function (also a coroutine function) that takes
+        benchmark: a name from ``vidence list benchmarks``, the path of a question file, or questions: items,
+            mappings with the fields of the item format, or a data frame.
+        plan: instead of a benchmark, a run, its folder, or a ``plan.toml``; the other arguments change it.
+        data: the file or folder of a benchmark, or ``hf:OWNER/NAME@REVISION``; None: what ``vidence get``
+            fetched, or what the plan says.
+        model: a model spec such as ``openai:gpt-4.1``; a function (or coroutine function) that takes
             ``prompt``, ``images``, ... and returns a text; or a `contracts.Model`.
-        out: the run folder; None takes the one of ``vidence run``: ``runs/`` and a name of its own.
-        cache: the folder for decoded frames and remembered replies; None takes that of ``vidence run``.
-        progress: whether to show how far it is; None shows it in a notebook and on a terminal.
-        trust: allow the keys, hosts and code that the plan of a file names; it is remembered.
-        overrides: settings that replace those of the benchmark's protocol, by the names of the plan's fields,
-            for example ``frames=32, style="cot", limit=20``. `selector`, `parser` and `strategy` are specs,
-            functions, or what their contracts say.
+        out: the run folder; None: the default of ``vidence run``, a new name in ``runs/``.
+        cache: the folder for decoded frames and cached replies; None: that of ``vidence run``.
+        progress: whether to show progress; None: in notebooks and on terminals.
+        trust: allow the keys, hosts and code that a plan file names; this is remembered.
+        overrides: settings that override the benchmark's protocol, named as the plan's fields, for example
+            ``frames=32, style="cot", limit=20``. `selector`, `parser` and `strategy` are specs, functions, or
+            objects that implement their contracts.
 
     Raises:
-        UsageError: an unknown name (the nearest is named), an impossible value, or a benchmark and a plan.
-        TrustError: the plan of a file names what was not allowed.
-        VidenceError: the run cannot go on; what was answered is kept.
+        UsageError: an unknown name (the closest is suggested), an invalid value, or both a benchmark and a
+            plan.
+        TrustError: the plan file names something that was not allowed.
+        VidenceError: the run cannot continue; answers so far are kept.
     """
     from vidence.engine.environment import environment
     from vidence.errors import UsageError
@@ -184,23 +185,23 @@ def panel(
     trust: bool = False,
     level: float = 0.95,
 ) -> "Panel":
-    """Run every model under every condition on every benchmark that a panel names, then its diagnostics.
+    """Run every model under every condition on every benchmark of a panel, then its diagnostics.
 
-    Each is a run of its own; the same call goes on with those that are not complete, and nothing is asked
-    twice. A run that cannot go on does not stop the others: `Panel.missing` says why.
+    Each combination is a separate run; the same call resumes incomplete ones, and nothing is asked twice. A
+    run that cannot continue does not stop the others: `Panel.missing` says why.
 
     Args:
-        file: the file of the panel, or what it would hold: ``{"title": ..., "benchmarks": [...], "models":
-            [...]}``, where a model may be a function or an object, as for `evaluate`.
-        out: the folder of the runs; None takes ``runs/panel-FILE``, or the title of a mapping.
+        file: the panel's file, or its contents: ``{"title": ..., "benchmarks": [...], "models": [...]}``,
+            where a model may be a function or an object, as for `evaluate`.
+        out: the folder of the runs; None: ``runs/panel-FILE``, or named after the title of a mapping.
         cache: as for `evaluate`.
         progress: as for `evaluate`.
-        trust: allow the keys, hosts and code that the file names; it is remembered.
+        trust: allow the keys, hosts and code that the file names; this is remembered.
         level: coverage of the intervals.
 
     Raises:
-        UsageError: the panel cannot be read, or no run of it has a score.
-        TrustError: the file names what was not allowed.
+        UsageError: the panel is invalid, or no run has a score.
+        TrustError: the file names something that was not allowed.
     """
     import secrets
 
@@ -254,18 +255,19 @@ def panel(
 
 
 def named(name: str, thing: "AnyThing") -> "VouchedName":
-    """Give a function or an object a name that stands for what it does, so that its replies are remembered.
+    """Name a function or object by its behaviour, so that its replies can be cached.
 
-    A plain function is known by its name and its source. A lambda, a function inside another one and an
-    object hold values that no source shows: their replies are remembered in later sessions only under a name
-    of yours, and the name must change whenever the replies may.
+    A plain function is identified by its name and source. A lambda, a nested function or an object may hold
+    values that no source
+    shows: their replies are cached across sessions only under a name that you give, and you must change it
+    whenever the replies may change.
 
     Args:
         name: letters, digits, ``.``, ``_`` and ``-``.
-        thing: what `evaluate` takes as a model, selector, parser or strategy.
+        thing: anything that `evaluate` accepts as model, selector, parser or strategy.
 
     Raises:
-        UsageError: other signs in the name.
+        UsageError: the name has other characters.
     """
     from vidence.ask import functions
 
@@ -273,12 +275,12 @@ def named(name: str, thing: "AnyThing") -> "VouchedName":
 
 
 def open_run(folder: Path | str, *, parser: "AnyParser | None" = None) -> "Run":
-    """Read a run folder, of a finished run or one that was stopped.
+    """Read the folder of a finished or interrupted run.
 
     Args:
         folder: the folder that ``vidence run`` or `evaluate` wrote.
-        parser: None takes the scores as they were stored. A name or a function reads every stored reply again
-            with that parser; no model is asked.
+        parser: None: use the stored scores. A name or function: parse every stored reply again with that
+            parser; no model is asked.
 
     Raises:
         StoreError: not a run folder, damaged, or of another format.
@@ -333,28 +335,28 @@ def diagnose(  # noqa: PLR0913 - no option has the name of an argument: a test
     trust: bool = False,
     **settings: object,
 ) -> "Diagnosed":
-    """Find out why the score of a run is what it is, or why that of a benchmark with a model would be.
+    """Find out why a run's score is what it is, or why a model's score on a benchmark would be.
 
-    What was examined before is not examined again. The model of the run is asked again with other frames; a
+    Questions examined earlier are not examined again. The run's model is asked again with other frames; a
     benchmark need not have been run.
 
     Args:
-        name: a name from ``vidence list diagnostics``; ``name?key=value`` sets an option, too.
-        what: the run, or its folder; with `model` a benchmark or questions, as for `evaluate`.
-        data: the file or folder of the benchmark's questions; None takes what ``vidence get`` fetched.
+        name: a name from ``vidence list diagnostics``; ``name?key=value`` sets an option.
+        what: the run, or its folder; with `model`, a benchmark or questions, as for `evaluate`.
+        data: the file or folder of the benchmark's questions; None: what ``vidence get`` fetched.
         model: a spec, a function or an object, as for `evaluate`.
-        out: the run folder of a benchmark; None takes the one of ``vidence diagnose``.
+        out: the run folder of a benchmark; None: the default of ``vidence diagnose``.
         level: coverage of the intervals.
         cache: as for `evaluate`.
-        trust: allow the keys, hosts and code that the plan of a run folder names; it is remembered.
-        settings: of a run, the options of the diagnostic, which ``vidence list diagnostics`` names; of a
-            benchmark, those that `evaluate` takes.
+        trust: allow the keys, hosts and code that a run folder's plan names; this is remembered.
+        settings: for a run, the options of the diagnostic as listed by ``vidence list diagnostics``; for a
+            benchmark, those of `evaluate`.
 
     Raises:
-        UsageError: an unknown option or setting, `data` or `out` without `model`, or no question
-            could be examined.
-        TrustError: the plan of a run folder names what was not allowed.
-        VidenceError: it cannot go on; every finding so far is kept.
+        UsageError: an unknown option or setting, `data` or `out` without `model`, or no question could be
+            examined.
+        TrustError: a run folder's plan names something that was not allowed.
+        VidenceError: it cannot continue; findings so far are kept.
     """
     from vidence.catalog import parse_spec
     from vidence.engine import diagnose as examining
@@ -419,21 +421,21 @@ def compare(  # noqa: PLR0913 - the options of a command; each stands for itself
     margin: float | None = None,
     anytime: bool = False,
 ) -> "Compared | Ranked":
-    """Compare two runs on the same questions, the second less the first; rank three or more.
+    """Compare two runs on the same questions, second minus first; rank three or more.
 
     Args:
         first: a run, or its folder.
         second: another one.
-        more: with more than two, all are ranked.
-        parser: read all stored replies again with this parser; no model is asked.
-        shared: compare the questions for which all runs have a score, where the runs differ in them.
-        level: coverage of the intervals; 1 less the level of the tests.
-        margin: the difference in points of two runs that is as good as none, for a verdict on equivalence.
-        anytime: of two runs, look at the difference after every source, too.
+        more: further runs; then all are ranked.
+        parser: parse all stored replies again with this parser; no model is asked.
+        shared: if the runs' questions differ, compare those for which all runs have a score.
+        level: coverage of the intervals; 1 minus the level of the tests.
+        margin: the largest difference of two runs, in points, that counts as none, for an equivalence test.
+        anytime: for two runs, also test the difference after every source.
 
     Raises:
         UsageError: the runs do not have the same questions, or a margin of 0 or less.
-        StoreError: a folder holds no run.
+        StoreError: a folder contains no run.
     """
     from vidence.report.comparison import compare_runs
     from vidence.report.pairing import pair
@@ -451,20 +453,20 @@ def contrast(
     parser: str | None = None,
     level: float = 0.95,
 ) -> "Contrasts":
-    """Set values of a tag against each other inside each run: the score of one less that of another.
+    """Compare values of a tag within each run: the score of one minus that of another.
 
     Args:
-        runs: one run or more, or their folders.
+        runs: one or more runs, or their folders.
         tag: the tag.
-        of: a value of it, or several; each less `to`.
-        to: the value that is taken away.
-        trend: also the growth from one value to the next, in their order.
-        parser: read all stored replies again with this parser; no model is asked.
-        level: coverage of the intervals; 1 less the level of the tests.
+        of: one or more of its values; `to` is subtracted from each.
+        to: the value to compare with.
+        trend: also estimate the change from one value to the next, in order.
+        parser: parse all stored replies again with this parser; no model is asked.
+        level: coverage of the intervals; 1 minus the level of the tests.
 
     Raises:
         UsageError: nothing to contrast, or a tag or value that a run lacks.
-        StoreError: a folder holds no run.
+        StoreError: a folder contains no run.
     """
     from vidence.errors import UsageError
     from vidence.report.contrasts import contrast_runs
@@ -490,24 +492,24 @@ def correlate(  # noqa: PLR0913 - one call, one argument for each thing that dif
     parser: str | None = None,
     level: float = 0.95,
 ) -> "Correlated":
-    """Say whether two scores go together over runs, or over the rows of a table.
+    """Correlate two scores over runs, or over the rows of a table.
 
     Args:
-        runs: the runs, or their folders; none with a table alone.
+        runs: the runs, or their folders; none to use a table alone.
         x: the questions whose accuracy is one score: ``all``, or ``TAG=VALUE``; without runs a column.
-        y: the same for the other score; with runs and a table a column of that.
-        by: a point for each run and value of this tag, not for each run alone.
-        over_runs: with `by`, a point for each value: its mean over the runs.
+        y: the same for the other score; with runs and a table, a column of the table.
+        by: a point per run and value of this tag, rather than per run.
+        over_runs: with `by`, a point per value: its mean over the runs.
         table: a CSV, or the name of a published table.
-        cluster: without runs, the column of what rows have in common; with `over_runs` a tag.
-        within: without runs, the column of what kind of row it is.
-        names: what each run is called in the table.
-        parser: read all stored replies again with this parser; no model is asked.
+        cluster: without runs, the column that groups rows; with `over_runs`, a tag.
+        within: without runs, the column of the stratum.
+        names: the name of each run in the table.
+        parser: parse all stored replies again with this parser; no model is asked.
         level: coverage of the intervals.
 
     Raises:
         UsageError: neither runs nor a table, no such questions or column, or fewer than three points.
-        StoreError: a folder holds no run.
+        StoreError: a folder contains no run.
         DataError: the table cannot be read.
     """
     from vidence.errors import UsageError
@@ -542,22 +544,23 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
     cache: Path | str | None = None,
     trust: bool = False,
 ) -> "Built":
-    """Make questions as a configuration says; the same call again goes on with them.
+    """Make questions as configured; the same call again continues.
 
     Args:
         name: a name from ``vidence list makers``.
-        config: the file of the configuration.
-        out: the folder to work in; None takes the configuration's.
+        config: the configuration file.
+        out: the working folder; None: the configuration's.
         only: make only these tasks.
         until: stop after this stage.
-        limit: use only so many sources, the first ones.
-        sheets: a folder for sheets on which people write cards and correct tracks; the call ends with them.
+        limit: use only the first N sources.
+        sheets: a folder for sheets on which people write cards and correct tracks; the call ends after
+            writing them.
         cache: as for `evaluate`.
-        trust: allow the keys, hosts and code that the configuration names; it is remembered.
+        trust: allow the keys, hosts and code that the configuration names; this is remembered.
 
     Raises:
-        TrustError: the configuration names what was not allowed.
-        VidenceError: it cannot go on; everything made so far is kept.
+        TrustError: the configuration names something that was not allowed.
+        VidenceError: it cannot continue; everything made so far is kept.
     """
     from vidence.catalog import create
     from vidence.engine.environment import environment
@@ -578,7 +581,7 @@ def _begun(
     place: "Environment",
     overrides: Mapping[str, object],
 ) -> "tuple[Plan, Path]":
-    """The plan of what a program wants asked, and the folder of its run."""
+    """Return the plan that a program asks for, and its run folder."""
     import secrets
 
     from vidence.engine import caller_objects
@@ -616,7 +619,7 @@ def _repeated(  # noqa: PLR0913 - one argument for each thing that differs
     overrides: Mapping[str, object],
     trust: bool,
 ) -> "tuple[Plan, Path]":
-    """The plan of a file with what a program changes in it, and the folder of its run."""
+    """Return a file's plan with a program's changes, and its run folder."""
     import secrets
 
     from vidence.engine import caller_objects
@@ -646,7 +649,7 @@ def _repeated(  # noqa: PLR0913 - one argument for each thing that differs
 def _asked(
     plan: "Plan", folder: Path, *, place: "Environment", progress: bool | None, doing: str
 ) -> "Summary":
-    """Ask what is left of a plan in a folder, and have the run keep its line in lists."""
+    """Complete a plan in a folder, and cache the run's summary line."""
     from vidence.engine.display import watching
     from vidence.engine.environment import now
     from vidence.engine.evaluate import run
@@ -667,7 +670,7 @@ def _folder(run: "Run | Path | str") -> Path:
 
 
 def _loaded(run: "Run | Path | str", parser: str | None) -> "results.Run":
-    """A run as it is, or read with another parser."""
+    """Return a run, parsed with another parser if given."""
     from vidence.report import results
 
     if isinstance(run, results.Run) and parser is None:
@@ -676,7 +679,7 @@ def _loaded(run: "Run | Path | str", parser: str | None) -> "results.Run":
 
 
 def _wait(function: Callable[[], Coroutine[None, None, _T]]) -> _T:
-    """What a coroutine returns; in a thread of its own, since a notebook has an event loop already."""
+    """Run a coroutine in a separate thread, because notebooks already run an event loop."""
     from anyio.from_thread import start_blocking_portal
 
     with start_blocking_portal() as portal:

@@ -1,16 +1,16 @@
-"""Find things by the name of their file; import one only when it is asked for.
+"""Find plug-ins by file name; import one only when it is requested.
 
-A benchmark, model, selector, parser, judge, task, detector and so on is one file in the folder of its kind
-(`FOLDERS`) that defines ``create``. Its name is the name of the file with ``-`` for ``_``; a file that holds
-several like things lists them as ``NAMES = ("one", "another")``, and its ``create`` takes the name. A file
-without ``create`` is code that the family shares. Where a folder of the file's name holds files in TOML, each
-of these is a thing, and ``create`` takes its name. Other distributions add theirs through the entry point
-groups ``vidence.benchmarks``, ``vidence.models`` and so on: the name of the entry point is the name, its
-value the module.
+A benchmark, model, selector, parser, judge, task, detector and so on is a file in the folder of its kind
+(`FOLDERS`) that defines ``create``. Its name is the file's name with ``-`` for ``_``; a file with several
+similar plug-ins lists them as ``NAMES = ("one", "another")``, and its ``create`` takes the name. A file
+without ``create`` is shared code. If a folder of the file's name contains TOML files, each of these is a
+plug-in, and ``create`` takes its name. Other distributions add plug-ins through the entry point groups
+``vidence.benchmarks``, ``vidence.models`` and so on: the entry point's name is the plug-in's, its value the
+module.
 
-A thing with options declares them as ``class Settings(Record)``: a type with bounds, a default and a line
-of help for each field. Its ``create(settings)`` takes that record; `create` here makes it of what a user
-wrote.
+A plug-in with options declares them as ``class Settings(Record)``: each field has a type with bounds, a
+default and a line of help. Its ``create(settings)`` takes that record; `create` here builds it from a user's
+text.
 """
 
 import difflib
@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 
 SettingsT = TypeVar("SettingsT", bound=Record)
 FilePath = Annotated[str, Meta(extra={"is_path": True})]
-"""The type of a setting that names a file or a folder; it is made absolute in a plan."""
+"""Type of a setting that names a file or folder, made absolute in plans."""
 CodePath = Annotated[str, Meta(extra={"is_code": True})]
-"""The type of a setting ``FILE.py:NAME``; its file is made absolute, its code runs with the user's word."""
+"""Type of a setting ``FILE.py:NAME``, made absolute; its code runs only with the user's permission."""
 ModelSpec = Annotated[str, Meta(extra={"is_model": True})]
-"""The type of a setting of a strategy that names a model by its spec, or is `SELF`."""
+"""Type of a strategy's setting that names a model by spec, or is `SELF`."""
 SELF = "self"
-"""In place of the spec of a further model: the model under test."""
+"""Denotes the model under test instead of another model's spec."""
 FUNCTION = "python"
-"""The name of what is made of a Python function; ``FILE.py:NAME`` is short for ``python:FILE.py:NAME``."""
+"""Name of plug-ins from Python functions; ``FILE.py:NAME`` abbreviates ``python:FILE.py:NAME``."""
 
 FOLDERS = {
     "benchmark": "vidence.ask.benchmarks",
@@ -83,7 +83,7 @@ _FIRST_LINE = re.compile(r'\A[ru]*"""(.+?)(?:"""|\n|\Z)')
 
 @dataclass(frozen=True, kw_only=True)
 class _File:
-    """One file of a family: its module, the first line of its docstring, whether several things share it."""
+    """A plug-in file: its module, its docstring's first line, and whether several plug-ins share it."""
 
     module: str
     summary: str
@@ -93,7 +93,7 @@ class _File:
 
 @functools.cache
 def _files(kind: str) -> Mapping[str, _File]:
-    """The plug-ins of a kind by name; the files are read, not imported. A wing that is deleted has none."""
+    """Return the plug-ins of a kind by name, without importing them. A deleted wing has none."""
     folder = Path(__file__).parent.joinpath(*FOLDERS[kind].split(".")[1:])
     files: dict[str, _File] = {}
     for path in sorted(folder.glob("*.py")):
@@ -116,12 +116,12 @@ def _files(kind: str) -> Mapping[str, _File]:
 
 
 def _entry_points(kind: str) -> Mapping[str, importlib.metadata.EntryPoint]:
-    """The plug-ins of other distributions of a kind by name."""
+    """Return other distributions' plug-ins of a kind by name."""
     return {e.name: e for e in entry_points().select(group=f"vidence.{plural(kind)}")}
 
 
 def plural(kind: str) -> str:
-    """The word for several things of that kind; entry point groups and lists have this name.
+    """Return the plural of a kind, which names its entry point group and list.
 
     >>> plural("model"), plural("strategy")
     ('models', 'strategies')
@@ -135,7 +135,7 @@ def forget() -> None:
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """Every name of that kind, sorted; nothing is imported.
+    """Return every name of a kind, sorted, without importing.
 
     Args:
         kind: one of `FOLDERS`.
@@ -144,7 +144,7 @@ def names(kind: str) -> tuple[str, ...]:
 
 
 def is_known(kind: str, text: str) -> bool:
-    """Whether a spec names a thing of that kind.
+    """Whether a spec names an existing plug-in of this kind.
 
     >>> is_known("benchmark", "toml:mine.toml"), is_known("benchmark", "questions.json")
     (True, False)
@@ -153,7 +153,7 @@ def is_known(kind: str, text: str) -> bool:
 
 
 def check_name(kind: str, text: str) -> None:
-    """See that there is a thing of that kind, before anything is opened for it.
+    """Check that a plug-in exists before anything is opened for it.
 
     Args:
         kind: one of `FOLDERS`.
@@ -168,7 +168,7 @@ def check_name(kind: str, text: str) -> None:
 
 
 def find(kind: str, name: str) -> ModuleType:
-    """Import the module of that kind and name.
+    """Import the module of a plug-in.
 
     Raises:
         UnknownNameError: there is none; the message suggests the nearest name.
@@ -198,7 +198,7 @@ def find(kind: str, name: str) -> ModuleType:
 
 
 def summary(kind: str, name: str) -> str:
-    """What a thing is, in one line; a built-in one is not imported for it, unless several share its file."""
+    """Return a plug-in's description in one line; built-in ones are imported only if several share a file."""
     ours = _files(kind).get(name)
     if ours is not None and (ours.is_data or not ours.is_shared):
         return ours.summary
@@ -210,7 +210,7 @@ def summary(kind: str, name: str) -> str:
 
 
 def settings_type(kind: str, name: str) -> type[Record] | None:
-    """The record of a thing's settings; None for one that has none.
+    """Return a plug-in's settings record; None if it has none.
 
     Raises:
         UsageError: its ``create`` takes settings, and it declares none.
@@ -225,7 +225,7 @@ def settings_type(kind: str, name: str) -> type[Record] | None:
 
 
 def ready(kind: str) -> tuple[str, ...]:
-    """Every name of that kind that stands by itself: nothing has to be said behind its colon.
+    """Return every name of a kind that needs no argument.
 
     Args:
         kind: one of `FOLDERS`.
@@ -286,7 +286,7 @@ class Spec:
 
 
 def parse_spec(text: str) -> Spec:
-    """Take a spec apart. Values may be percent-encoded; a ``+`` is a plus sign.
+    """Parse a spec. Values may be percent-encoded; ``+`` is a plus sign.
 
     Raises:
         UsageError: an option without ``=`` or given twice, or no name.
@@ -308,7 +308,7 @@ def parse_spec(text: str) -> Spec:
 
 
 def spelled_out(text: str) -> str:
-    """A spec with the name that ``FILE.py:NAME`` leaves away.
+    """Return a spec with the name that ``FILE.py:NAME`` abbreviates.
 
     >>> spelled_out("models.py:answer?threads=4"), spelled_out("fps:2")
     ('python:models.py:answer?threads=4', 'fps:2')
@@ -320,7 +320,7 @@ def spelled_out(text: str) -> str:
 
 
 class NoSettings(Record):
-    """The settings of a thing that has none."""
+    """The settings of a plug-in without options."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -339,7 +339,7 @@ class Option:
 
 
 def options_of(settings: type[Record]) -> tuple[Option, ...]:
-    """The fields of a record of settings, in their order."""
+    """Return the fields of a settings record, in order."""
     options = []
     for known in msgspec.structs.fields(settings):
         kind, fields = plain_type(known.type)
@@ -357,12 +357,12 @@ def options_of(settings: type[Record]) -> tuple[Option, ...]:
 
 
 def argument_field(settings: type[Record]) -> str:
-    """The field that ``name:argument`` fills: the class's ``positional``, or an empty string."""
+    """Return the field that ``name:argument`` fills: the class's ``positional``, or empty."""
     return str(getattr(settings, "positional", ""))
 
 
 def plain_type(hint: object) -> tuple[msgspec.inspect.Type, dict[str, object]]:
-    """The type of a field without None and without annotations, and what the annotations say."""
+    """Return a field's type without None and annotations, and the annotations."""
     kind, fields = msgspec.inspect.type_info(hint), dict[str, object]()
     while True:
         match kind:
@@ -376,7 +376,7 @@ def plain_type(hint: object) -> tuple[msgspec.inspect.Type, dict[str, object]]:
 
 
 def _expected(kind: msgspec.inspect.Type) -> str:
-    """What a value must be, in words."""
+    """Describe the permitted values of a type."""
     match kind:
         case msgspec.inspect.IntType() | msgspec.inspect.FloatType():
             words = "a whole number" if isinstance(kind, msgspec.inspect.IntType) else "a number"
@@ -403,7 +403,7 @@ def _expected(kind: msgspec.inspect.Type) -> str:
 def read_settings(
     settings: type[SettingsT], given: Mapping[str, object], *, argument: str = "", owner: str
 ) -> SettingsT:
-    """A record of settings from what a user wrote; texts become what the fields want.
+    """Build a settings record from a user's texts or values.
 
     Args:
         settings: the record.
@@ -442,7 +442,7 @@ def read_settings(
 
 
 def _read(given: object, hint: object, owner: str) -> object:
-    """The value of an option as its field wants it."""
+    """Convert an option's value to its field's type."""
     kind, _ = plain_type(hint)
     expected, value = "", given
     try:

@@ -1,27 +1,27 @@
-"""What can go wrong, as one tree.
+"""The tree of errors.
 
 An error is raised when the *run* (or the command) cannot go on. What went wrong with one item is
 data: an `Outcome` (see `records.py`). Every message gives the value seen, what was expected, and
 what to do.
 
     VidenceError
-    ├── UsageError                 the caller asked for something that makes no sense
-    │   ├── TrustError             a file wants what needs the user's word: a key, a host, code
+    ├── UsageError                 an invalid request by the caller
+    │   ├── TrustError             a file needs a key, host or code that the user must allow
     │   └── UnknownNameError       no such benchmark, model, selector, reader, ...
-    ├── DataError                  a file of questions or answers is not what it should be
-    │   └── MissingMediaError      videos that the questions name are not there
+    ├── DataError                  a file of questions or answers is invalid
+    │   └── MissingMediaError      videos that the questions name are missing
     ├── MediaError                 a video or an image cannot be read
     │   └── DecodeTimeoutError     ... within its deadline
     ├── ModelError                 a model did not answer
-    │   ├── TransientModelError    ... this time (429, 5xx, time-out); worth another try
-    │   ├── RejectedRequestError   ... and will not answer this request
+    │   ├── TransientModelError    ... this time (429, 5xx, timeout); a retry may succeed
+    │   ├── RejectedRequestError   ... and will never answer this request
     │   ├── AccessError            ... and will answer no request (wrong key, no such model)
-    │   │   └── MissingKeyError    ... since there is no key; nothing was sent
-    │   ├── NoVerdictsError        a judge replies, and gives no verdicts that can be read
-    │   └── ServerDownError        ... nor anybody else any more; the run stops
-    ├── StoreError                 a run folder or the reply memory cannot be used
-    ├── AccountError               a step of making questions lost or doubled something
-    ├── LaterError                 the answer comes with the next wave of a batch
+    │   │   └── MissingKeyError    ... because there is no key; nothing was sent
+    │   ├── NoVerdictsError        a judge replies without parsable verdicts
+    │   └── ServerDownError        ... any request any more; the run stops
+    ├── StoreError                 a run folder or the reply cache is unusable
+    ├── AccountError               a construction step lost or duplicated something
+    ├── LaterError                 the answer comes with a later pass
     ├── LostClusterError           the head of a cluster is gone
     └── BudgetSpentError           the spending limit of the run is reached
 """
@@ -32,7 +32,7 @@ from pathlib import Path
 
 
 class VidenceError(Exception):
-    """The root of every error that vidence raises on purpose."""
+    """Base of all errors that vidence raises on purpose."""
 
 
 def cause(error: Exception) -> str:
@@ -45,11 +45,11 @@ def cause(error: Exception) -> str:
 
 
 class UsageError(VidenceError):
-    """The caller asked for something that makes no sense; the message says what would."""
+    """An invalid request by the caller; the message says what would be valid."""
 
 
 class TrustError(UsageError):
-    """A plan or a configuration wants a key, a host or code that the user has not allowed; none was asked."""
+    """A plan or configuration needs a key, host or code that the user has not allowed; none was used."""
 
 
 _OTHER_WAYS = (
@@ -59,7 +59,7 @@ _OTHER_WAYS = (
 
 
 class UnknownNameError(UsageError):
-    """No thing of that kind has this name."""
+    """No plug-in of that kind has this name."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind = kind
@@ -77,11 +77,11 @@ class UnknownNameError(UsageError):
 
 
 class DataError(VidenceError):
-    """A file of questions or answers is not what it should be."""
+    """A file of questions or answers is invalid."""
 
 
 class MissingMediaError(DataError):
-    """Videos or images that the questions name are not there."""
+    """Videos or images that the questions name are missing."""
 
     def __init__(self, message: str, missing: Iterable[Path | str] = ()) -> None:
         self.missing = tuple(missing)
@@ -89,11 +89,11 @@ class MissingMediaError(DataError):
 
 
 class MediaError(VidenceError):
-    """A video or an image cannot be read; the message names the file and, where known, the frame."""
+    """A video or image cannot be read; the message names the file and, if known, the frame."""
 
 
 class DecodeTimeoutError(MediaError):
-    """A decoder did not finish before its deadline and was killed."""
+    """A decoder exceeded its deadline and was killed."""
 
 
 class ModelError(VidenceError):
@@ -101,12 +101,11 @@ class ModelError(VidenceError):
 
 
 class TransientModelError(ModelError):
-    """A model did not answer this time (429, 5xx, broken connection, time-out).
+    """A model did not answer this time (429, 5xx, broken connection, timeout).
 
-    `retry_after_s` is the wait that the server asked for, in seconds, or None.
-    `is_overload` tells a server that has too much to do from one that is broken; `is_server_error` that the
-    fault is the server's (5xx), so that it is worth a try to send less at once; `is_unreachable` that nothing
-    was answered at all, because there was no connection or it broke.
+    `retry_after_s` is the wait that the server asked for, in seconds, or None. `is_overload` distinguishes an
+    overloaded server from a broken one; `is_server_error` means the server's fault (5xx), so that sending
+    fewer requests may help; `is_unreachable` means that there was no connection or it broke.
     """
 
     def __init__(
@@ -131,7 +130,7 @@ class TransientModelError(ModelError):
 
 
 class RejectedRequestError(ModelError):
-    """The server will not answer this request however often it is sent (most 4xx)."""
+    """The server will never answer this request (most 4xx)."""
 
 
 class AccessError(ModelError):
@@ -139,11 +138,11 @@ class AccessError(ModelError):
 
 
 class MissingKeyError(AccessError):
-    """The server wants a key and none is known, so that nothing was sent."""
+    """The server requires a key and none is known; nothing was sent."""
 
 
 class NoVerdictsError(ModelError):
-    """A judge gives no verdicts that can be read; the scores stay as they were."""
+    """A judge gives no parsable verdicts; scores are unchanged."""
 
 
 class ServerDownError(ModelError):
@@ -151,20 +150,20 @@ class ServerDownError(ModelError):
 
 
 class StoreError(VidenceError):
-    """A run folder or the reply memory cannot be used: older format, in use, disk full, damaged."""
+    """A run folder or the reply cache is unusable: older format, in use, disk full, damaged."""
 
 
 class AccountError(VidenceError):
-    """A step of making questions lost, doubled or invented something: what came in is not what came out."""
+    """A construction step lost, duplicated or invented something: inputs and outputs do not match."""
 
 
 class LaterError(VidenceError):
-    """What was asked goes with a batch: the same question has its answer in a later pass."""
+    """The request is part of a batch; a later pass has its answer."""
 
 
 class LostClusterError(VidenceError):
-    """The head of a cluster is gone; the same command goes on with what is left."""
+    """The head of a cluster is gone; the same command continues with the rest."""
 
 
 class BudgetSpentError(VidenceError):
-    """The spending limit of the run is reached; what was answered is kept."""
+    """The run's spending limit is reached; answers so far are kept."""

@@ -1,4 +1,4 @@
-"""What this installation is: its version, its data files, how something is added, where its pages lie."""
+"""Facts about this installation: version, data files, how to add packages, documentation."""
 
 import functools
 import importlib.metadata
@@ -25,9 +25,9 @@ _EXTRA = re.compile(r"""(?P<requirement>[^;]+);.*\bextra == ['"](?P<extra>[^'"]+
 
 @dataclass(frozen=True)
 class Extra:
-    """What an extra makes possible, and the modules that show that it is there.
+    """What an extra enables, and the modules that show that it is installed.
 
-    `command` gives the command that adds it, where that is not the usual one (`adding`).
+    `command` returns the command that installs it, if it is not the usual one (`adding`).
     """
 
     purpose: str
@@ -36,9 +36,9 @@ class Extra:
 
 
 def pip() -> str:
-    """The pip of this Python, as it is called from the shell that started it.
+    """Return the pip command of this Python, as called from the shell that started it.
 
-    It is ``pip`` where that is the one beside this Python, else Python's module by its full path.
+    This is ``pip`` if it belongs to this Python, else Python's module by full path.
     """
     text = shutil.which("pip")
     is_ours = text is not None and Path(text).parent == Path(sys.executable).parent
@@ -47,13 +47,13 @@ def pip() -> str:
 
 @functools.cache
 def entry_points() -> importlib.metadata.EntryPoints:
-    """Those of all distributions, whose files are read once in a process."""
+    """Return all distributions' entry points, read once per process."""
     groups = importlib.metadata.entry_points()
     return cast("importlib.metadata.EntryPoints", groups)  # in Python 3.11 of another type
 
 
 def requirements(*extras: str) -> tuple[str, ...]:
-    """What some extras of this installation ask for, each once; empty where it is not installed."""
+    """Return the distinct requirements of some extras; empty if vidence is not installed."""
     try:
         messages = importlib.metadata.requires(_NAME) or []
     except importlib.metadata.PackageNotFoundError:
@@ -67,7 +67,7 @@ def requirements(*extras: str) -> tuple[str, ...]:
 
 
 def is_importable(module: str) -> bool:
-    """Whether a module is installed; it is not imported."""
+    """Whether a module is installed, without importing it."""
     try:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:  # not even the package that it is a part of
@@ -75,9 +75,10 @@ def is_importable(module: str) -> bool:
 
 
 def adding(*extras: str) -> str:
-    """The command that adds what some extras need to this installation, wherever it came from.
+    """Return the command that installs the requirements of some extras, wherever vidence came from.
 
-    The packages are named, not the extra: an installation from a clone or a wheel has no name at an index.
+    It names the packages rather than the extra, because an installation from a clone or wheel has no name on
+    an index.
     """
     wanted = requirements(*extras)
     if not wanted:  # Python runs the sources, which no pip has installed
@@ -86,7 +87,7 @@ def adding(*extras: str) -> str:
 
 
 def install_trackers() -> str:
-    """The commands that install the library of trackers and measures."""
+    """Return the commands that install the library of trackers and metrics."""
     return (
         f"{adding('build', 'trackers')} && {pip()} install --no-deps 'trackers>=2.6,<2.7' (--no-deps: "
         "that package requires opencv-python, which would replace opencv-python-headless)"
@@ -94,7 +95,7 @@ def install_trackers() -> str:
 
 
 def toml_of(text: str) -> dict[str, object]:
-    """What a text in TOML holds.
+    """Parse a TOML text.
 
     Raises:
         TOMLDecodeError: it is none, is nested too deeply, or has a number of thousands of digits or a key of
@@ -109,17 +110,17 @@ def toml_of(text: str) -> dict[str, object]:
 
 
 def packaged(room: str, name: str, kind: type[T]) -> T:
-    """A TOML file that lies beside the modules of a room, such as ``vidence.engine``."""
+    """Read a TOML file packaged with a room, such as ``vidence.engine``."""
     return msgspec.convert(tomllib.loads(packaged_text(room, name)), kind)
 
 
 def packaged_schema(room: str, name: str) -> dict[str, object]:
-    """A JSON Schema that lies beside the modules of a room."""
+    """Read a JSON Schema packaged with a room."""
     return msgspec.json.decode(packaged_text(room, name), type=dict[str, object])
 
 
 def packaged_text(room: str, name: str) -> str:
-    """The text of a file that lies beside the modules of a room."""
+    """Read a text file packaged with a room."""
     return (files(room) / name).read_text("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The values that travel between the stages. Frozen; unknown fields are refused."""
+"""The values passed between stages. Immutable; unknown fields are rejected."""
 
 import functools
 import math
@@ -13,7 +13,7 @@ ValueT = TypeVar("ValueT")
 
 
 class _KeywordsOnly(msgspec.StructMeta):
-    """msgspec does not inherit `kw_only`: every record takes keywords only, without saying so."""
+    """msgspec does not inherit `kw_only`: this makes all records keyword-only."""
 
     def __new__(
         mcls,
@@ -28,18 +28,17 @@ class _KeywordsOnly(msgspec.StructMeta):
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, metaclass=_KeywordsOnly):
-    """A frozen value that can be stored as JSON and read back."""
+    """An immutable value that can be stored as JSON and read back."""
 
 
 # --------------------------------------------------------------------------- what is asked
 
 
 class Media(Record, omit_defaults=True):
-    """A video, an image, or a folder of numbered images that a question is about.
+    """A video, image, or folder of numbered images that a question is about.
 
-    `path` is relative to the folder of the data unless it is absolute. `start_s`, `end_s` cut a
-    span ``[start_s, end_s)`` out of a video, in seconds of presentation time; where both are the same, the
-    frame that is on screen then.
+    `path` is relative to the data folder unless absolute. `start_s`, `end_s` select a span ``[start_s,
+    end_s)`` of a video, in seconds of presentation time; if both are equal, the frame on screen then.
     """
 
     path: str | None = None
@@ -51,17 +50,17 @@ class Media(Record, omit_defaults=True):
 
     @property
     def is_still(self) -> bool:
-        """Whether it is one picture: an image, or a frame of a video."""
+        """Whether it is a single picture: an image, or a frame of a video."""
         return self.kind == "image" or (self.start_s is not None and self.start_s == self.end_s)
 
 
 class Evidence(Record, omit_defaults=True):
     """A span ``[start_s, end_s)`` of the video that the answer rests on.
 
-    `referred` evidence is named by the question, `proactive` evidence has to be looked for
-    (HumanPCR, section 3), `oracle` evidence comes from the making of the question (HERBench). `frames` are
-    frames of the video that show it, the best first. `step` is the place of the reasoning step that it
-    belongs to among `Item.steps`, from 0; None where that is not said.
+    `referred` evidence is named by the question, `proactive` evidence must be found (HumanPCR, section 3),
+    `oracle` evidence comes from the construction of the question (HERBench). `frames` are frames of the video
+    that show it, the best first. `step` is the index of its reasoning step in `Item.steps`, from 0; None if
+    unknown.
     """
 
     kind: Literal["referred", "proactive", "oracle"] = "referred"
@@ -73,7 +72,7 @@ class Evidence(Record, omit_defaults=True):
 
 
 class Provenance(Record, omit_defaults=True):
-    """Where an item comes from and under which terms it may be used."""
+    """Where an item comes from, and the terms of its use."""
 
     source: str = ""
     licence: str = ""
@@ -82,7 +81,7 @@ class Provenance(Record, omit_defaults=True):
 
 
 class Subtitles(Record, omit_defaults=True):
-    """The speech in the medium of a question: a file, and where in it the medium begins, in seconds."""
+    """The speech in a question's medium: a file, and where the medium starts in it, in seconds."""
 
     path: str
     from_s: float = 0.0
@@ -100,18 +99,17 @@ WITHIN = "\x1f"  # in the name of a group, between that of the group it lies in 
 
 @functools.cache
 def first_letters(n: int) -> tuple[str, ...]:
-    """The first choice letters."""
+    """Return the first n choice letters."""
     return tuple(chr(ord("A") + i) for i in range(n))
 
 
 class Item(Record, omit_defaults=True):
-    """One question about some media: one line of the format ``vidence-item/1``.
+    """A question about some media: one line of the format ``vidence-item/1``.
 
-    For `answer_kind` ``choice`` the loaders turn `answer` into the letter of the right choice;
-    `choices` holds bare texts without letters. `source_id` names the film, place or recording that the media
-    were cut from, where several are of one (in Python it is given as `source`). `steps` is the rationale in
-    single steps of reasoning, where it was written so. An empty `answer` is hidden: such a question can be
-    asked, and not scored.
+    For `answer_kind` ``choice``, loaders turn `answer` into the letter of the right choice; `choices` are
+    texts without letters. `source_id` names the film, place or recording that several media were cut from (in
+    Python the argument is `source`). `steps` is the rationale as single reasoning steps, if available. An
+    empty `answer` is hidden: such a question can be asked, but not scored.
     """
 
     item_id: str
@@ -133,41 +131,41 @@ class Item(Record, omit_defaults=True):
 
     @property
     def video_id(self) -> str:
-        """What questions about the same media share: they are decoded together."""
+        """Return what questions about the same media share; they are decoded together."""
         names = [m.path or m.url or "" for m in self.media]
         return "|".join(names) if any(names) else self.item_id
 
     @property
     def source_id(self) -> str:
-        """What questions about one film, place or recording share; the unit by which scores are clustered.
+        """Return what questions about one film, place or recording share, the unit of clustering.
 
-        It is `source` where that is known, otherwise the medium.
+        It is `source` if known, otherwise the medium.
         """
         return self.source or self.video_id
 
     def group(self, tags: str) -> str | None:
-        """The value of a tag, or of some within each other (``task/kind``); None where a tag is lacking."""
+        """Return the value of a tag, or of nested tags (``task/kind``); None if a tag is missing."""
         names = [tags] if tags in self.tags else tags.split("/")
         return None if set(names) - self.tags.keys() else WITHIN.join(self.tags[name] for name in names)
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """The letters of the choices, ``A`` first."""
+        """Return the letters of the choices, ``A`` first."""
         return first_letters(len(self.choices))
 
     @property
     def is_hidden(self) -> bool:
-        """Whether the answer is not there."""
+        """Whether the answer is missing."""
         return not self.answer
 
     def with_order(self, order: tuple[int, ...]) -> "Item":
-        """The same question with its choices in another order, and the letter of its answer moved along.
+        """Return the question with its choices in another order, and its answer's letter adjusted.
 
         Args:
-            order: for each place the position of the choice that is shown there; empty for no change.
+            order: for each position, the index of the choice shown there; empty for no change.
 
         Raises:
-            ValueError: `order` is no permutation of the choices.
+            ValueError: `order` is not a permutation of the choices.
         """
         if not order:
             return self
@@ -178,7 +176,7 @@ class Item(Record, omit_defaults=True):
 
 
 class SharedParts:
-    """Keeps once what many questions repeat: their choices, media and tags, most of what they weigh."""
+    """Stores repeated parts of questions once: choices, media and tags, most of their memory."""
 
     def __init__(self) -> None:
         self._choices: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -186,7 +184,7 @@ class SharedParts:
         self._tags: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
 
     def item(self, item: Item) -> Item:
-        """An equal question that shares them with those before."""
+        """Return an equal question that shares parts with earlier ones."""
         return msgspec.structs.replace(
             item,
             benchmark=sys.intern(item.benchmark),
@@ -200,7 +198,7 @@ ClusterNoun: TypeAlias = Literal["source", "video", "person"]
 
 
 def source_noun(items: Iterable[Item]) -> ClusterNoun:
-    """What the clusters of these items are called: sources where some media share one, else videos."""
+    """Return what these items' clusters are called: sources if some media share one, else videos."""
     items, sources = tuple(items), dict[str, str]()
     if not any(item.source for item in items):  # the usual case, and asked for often
         return "video"
@@ -211,9 +209,9 @@ def source_noun(items: Iterable[Item]) -> ClusterNoun:
 
 
 class Clusters(tuple[str, ...]):
-    """The cluster of each of several items, by its name; `noun` says what clusters are called.
+    """The cluster names of items; `noun` is what clusters are called.
 
-    Statistics take it as they take any names, and say sources or videos as it does.
+    Statistics accept it like any sequence of names, and use its noun.
 
     >>> Clusters(["film", "film"], noun="source").part([0]).noun
     'source'
@@ -222,33 +220,33 @@ class Clusters(tuple[str, ...]):
     noun: ClusterNoun
 
     def __new__(cls, names: Iterable[str], *, noun: ClusterNoun) -> Self:
-        """The names with their noun."""
+        """Create clusters from names and a noun."""
         result = super().__new__(cls, names)
         result.noun = noun
         return result
 
     @classmethod
     def of(cls, items: Sequence[Item], *, noun: ClusterNoun | None = None) -> Self:
-        """The source of each item; `noun` is given where these are a part of more, which have one."""
+        """Return the source of each item; pass `noun` if these are part of a larger set."""
         return cls((item.source_id for item in items), noun=noun or source_noun(items))
 
     @property
     def n(self) -> int:
-        """How many different ones there are."""
+        """Return the number of distinct clusters."""
         return len(set(self))
 
     def part(self, positions: Iterable[int]) -> Self:
-        """Those of some of the items, with the same noun."""
+        """Return the clusters of some items, with the same noun."""
         return type(self)((self[i] for i in positions), noun=self.noun)
 
 
 def noun_of(clusters: Sequence[str]) -> ClusterNoun:
-    """What clusters are called; videos where nothing else is known."""
+    """Return what clusters are called; videos by default."""
     return clusters.noun if isinstance(clusters, Clusters) else "video"
 
 
 def by_key(pairs: Iterable[tuple[KeyT, ValueT]]) -> dict[KeyT, list[ValueT]]:
-    """Group the values of pairs by their keys; keys and values keep the order in which they come.
+    """Group the values of pairs by key; keys and values keep their order.
 
     >>> by_key((word[0], word) for word in ("ant", "bee", "asp"))
     {'a': ['ant', 'asp'], 'b': ['bee']}
@@ -260,7 +258,7 @@ def by_key(pairs: Iterable[tuple[KeyT, ValueT]]) -> dict[KeyT, list[ValueT]]:
 
 
 def item_schema() -> dict[str, object]:
-    """The JSON Schema of an `Item`, that is of one line of the format ``vidence-item/1``."""
+    """Return the JSON Schema of an `Item`, a line of the format ``vidence-item/1``."""
     return msgspec.json.schema(Item)
 
 
@@ -270,8 +268,8 @@ def item_schema() -> dict[str, object]:
 class FrameRef(Record):
     """One frame of one of the item's media.
 
-    `frame_index` counts frames in the order of presentation, from 0; `time_s` is the presentation
-    time in seconds from the first frame of the file.
+    `frame_index` counts frames in presentation order, from 0; `time_s` is the presentation time in seconds
+    from the file's first frame.
     """
 
     media_index: int = 0
@@ -280,7 +278,7 @@ class FrameRef(Record):
 
 
 class Selection(Record):
-    """The frames chosen for one question, in the order in which they are shown."""
+    """The frames chosen for a question, in display order."""
 
     selector: str
     version: int
@@ -290,13 +288,13 @@ class Selection(Record):
 
 
 class TextPart(Record, tag="text"):
-    """Words."""
+    """A text part of a prompt."""
 
     text: str
 
 
 class ImagePart(Record, tag="image"):
-    """An encoded image, named by the SHA-256 of its bytes.
+    """An encoded image, identified by the SHA-256 of its bytes.
 
     `frames` are the positions in the item's selection that it shows: one, or several in a montage.
     """
@@ -320,12 +318,11 @@ Part: TypeAlias = TextPart | ImagePart | VideoPart
 
 
 class Prompt(Record):
-    """What one question looks like when it is sent; images are named, not held.
+    """A question as sent; images are referenced by digest.
 
-    `choices` repeats the item's choices for readers of log-probabilities and for baselines; it is
-    not sent. `template` names the template file and the digest of its text. `reply_schema` is the JSON
-    Schema that a model which offers structured output is held to; others do not see it, so that whoever
-    reads the reply must be ready for anything.
+    `choices` repeats the item's choices for readers of log-probabilities and for baselines; it is not sent.
+    `template` names the template file and the digest of its text. `reply_schema` is the JSON Schema for
+    models with structured output; other models do not see it, so any reply must be handled.
     """
 
     parts: tuple[Part, ...]
@@ -336,19 +333,19 @@ class Prompt(Record):
 
     @property
     def text(self) -> str:
-        """The words of the prompt, without its images."""
+        """Return the text of the prompt, without images."""
         return "\n".join(p.text for p in self.parts if isinstance(p, TextPart))
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """The letters of the choices, ``A`` first."""
+        """Return the letters of the choices, ``A`` first."""
         return first_letters(len(self.choices))
 
 
 class Sampling(Record):
-    """How a reply is drawn. None leaves a setting to the server.
+    """How a reply is sampled. None leaves a setting to the server.
 
-    `want_choice_logps` asks for the log-probabilities of the choice letters where the model offers them.
+    `want_choice_logps` requests the choice letters' log-probabilities if the model offers them.
     """
 
     temperature: float | None = 0.0
@@ -362,9 +359,10 @@ class Sampling(Record):
 
 
 class Usage(Record, omit_defaults=True):
-    """Tokens that a reply was billed for, where the model says so.
+    """Billed tokens of a reply, if the model reports them.
 
-    Of `input_tokens`, `cached_tokens` came from the provider's cache and `cache_write_tokens` went there.
+    Of `input_tokens`, `cached_tokens` were read from the provider's cache and `cache_write_tokens` written to
+    it.
     """
 
     input_tokens: int | None = None
@@ -374,7 +372,7 @@ class Usage(Record, omit_defaults=True):
 
 
 def total_usage(usages: Iterable[Usage]) -> Usage:
-    """The tokens of several replies together; None where no reply says any."""
+    """Return the tokens of several replies together; None if no reply reports any."""
     columns: dict[str, list[int]] = {}
     for usage in usages:
         for name in Usage.__struct_fields__:
@@ -384,12 +382,12 @@ def total_usage(usages: Iterable[Usage]) -> Usage:
 
 
 class Reply(Record):
-    """What a model said.
+    """A model's reply.
 
-    `choice_logps` maps choice letters to natural-log probabilities at the first position of the
-    answer (not renormalised over the letters); letters that the model did not report are absent.
-    `finish` is ``length`` when the reply was cut off at `max_tokens`. `is_guess` is set where the model
-    itself knows that it only guessed. `logged` is the mark that another tool gave it, whose log was imported.
+    `choice_logps` maps choice letters to natural-log probabilities at the answer's first position (not
+    renormalised over the letters); letters that the model did not report are absent. `finish` is ``length``
+    if the reply was cut off at `max_tokens`. `is_guess` is set if the model states that it guessed. `logged`
+    is the score given by another tool whose log was imported.
     """
 
     text: str
@@ -405,14 +403,14 @@ class Reply(Record):
 
 
 class Answered(Record, tag="answered"):
-    """An answer was read: a letter for choices, a text otherwise; `rule` says how it was found."""
+    """An answer was parsed: a letter for choices, a text otherwise; `rule` says how."""
 
     answer: str
     rule: str = ""
 
 
 class Unreadable(Record, tag="unreadable"):
-    """The model replied, and no answer could be read from it."""
+    """The model replied, but no answer could be parsed."""
 
     reason: str
 
@@ -424,9 +422,9 @@ class Refused(Record, tag="refused"):
 
 
 class Failed(Record, tag="failed"):
-    """There is no reply to read: media that cannot be decoded, a server that did not answer.
+    """There is no reply to parse: media that cannot be decoded, a server that did not answer.
 
-    `error` is the name of the error class, `stage` the stage in which it happened.
+    `error` is the name of the error class, `stage` the stage in which it occurred.
     """
 
     stage: Literal["media", "selection", "prompting", "model", "scoring"]
@@ -439,19 +437,18 @@ OutcomeName: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
 
 
 def outcome_name(outcome: Outcome) -> OutcomeName:
-    """The outcome in one word."""
+    """Return the outcome in one word."""
     return cast("OutcomeName", outcome.__struct_config__.tag)
 
 
 class Verdict(Record):
-    """What one judge said of one reply.
+    """One judge's verdict on one reply.
 
-    `value` is 1.0 for right, 0.0 for wrong, None where no verdict could be read (a judge error; then
-    `error` says why and nothing is guessed). `points` are on the judge's own scale, such as 0 to 4.
-    `extracted` is the answer that the judge took out of the reply. `judge_model` is the identity of the
-    model that judged, `temperature` how it was drawn, `said` its replies word for word, the repair last.
-    `contradiction` says what in the verdict contradicts `value`, which counts nevertheless; without a value
-    it is why there is none.
+    `value` is 1.0 for right, 0.0 for wrong, None if no verdict could be parsed (a judge error; `error` says
+    why, and nothing is guessed). `points` are on the judge's own scale, such as 0 to 4. `extracted` is the
+    answer that the judge extracted from the reply. `judge_model` is the identity of the judge model,
+    `temperature` its sampling, `said` its replies verbatim, the repair last. `contradiction` describes what
+    in the verdict contradicts `value`, which counts nevertheless; without a value, why there is none.
     """
 
     judge_model: str
@@ -473,13 +470,13 @@ UNDECIDED = "Undecided"  # of a score: every judge gave a verdict, and they are 
 
 
 class Score(Record):
-    """How one outcome was marked.
+    """The score of an outcome.
 
-    `value` is 1.0 for right and 0.0 for wrong; unreadable, refused and failed count 0.0. It is None
-    where marking needs a judge that was not asked yet (`scorer` is then ``needs-judge``), or an answer that
-    is hidden (``answer-hidden``). `points` is a finer mark on the scorer's own scale. `verdicts` holds what
-    the judges said: one, or one of each member of a panel. `unanswered` holds the verdicts of judges that
-    were asked later and gave none: the score is the one from before.
+    `value` is 1.0 for right and 0.0 for wrong; unreadable, refused and failed count 0.0. It is None if a
+    judge is still to be asked (`scorer` is then ``needs-judge``), or the answer is hidden
+    (``answer-hidden``). `points` is a finer score on the scorer's own scale. `verdicts` contains the judges'
+    verdicts: one, or one per member of a panel. `unanswered` contains the verdicts of judges that were asked
+    later and gave none: the score is then the earlier one.
     """
 
     outcome: Outcome
@@ -491,60 +488,60 @@ class Score(Record):
     unanswered: tuple[Verdict, ...] = ()
 
     def is_cut(self, reply: Reply | None) -> bool:
-        """Whether the reply was cut off at the limit of tokens, and more than its first token is read."""
+        """Whether the reply was cut off at the token limit, and more than its first token is used."""
         return reply is not None and reply.finish == "length" and self.scorer != LOGP
 
     @property
     def counted(self) -> float | None:
-        """`value` as it enters a mean: None where a judge is still to be asked, or gave no verdict.
+        """Return `value` as it enters a mean: None if a judge is still to be asked, or gave no verdict.
 
-        While a free answer waits for its judge, a free question without an answer waits too: a mean
-        over the bad ones alone would say nothing.
+        While a free answer waits for its judge, a free question without an answer waits too: a mean over the
+        failures alone would be meaningless.
         """
         return None if self.scorer == NEEDS_JUDGE or self.has_judge_error else self.value
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the judges of a panel gave verdicts that are tied."""
+        """Whether a panel's verdicts are tied."""
         return isinstance(self.outcome, Failed) and self.outcome.error == UNDECIDED and bool(self.verdicts)
 
     @property
     def has_judge_error(self) -> bool:
-        """Whether judges were asked and no verdict came of it; a tied panel is another case."""
+        """Whether judges were asked and gave no verdict; a tied panel is another case."""
         return bool(self.verdicts) and isinstance(self.outcome, Failed) and not self.is_undecided
 
 
 class Aside(Record):
-    """Words beside a question, or in its place."""
+    """Text added to a question, or replacing it."""
 
     name: str = ""
-    """Of a template of `ask.prompting.templates.ASIDES`; empty: none."""
+    """Name of a template in `ask.prompting.templates.ASIDES`; empty: none."""
     said: Mapping[str, str] = {}
-    """What it uses beside the question, such as a reply to be looked over."""
+    """Its values besides the question, such as a reply to review."""
     is_alone: bool = False
-    """Whether it stands in place of the question's own words, for a prompt that wants no answer."""
+    """Whether it replaces the question's text, for prompts that request no answer."""
 
 
 class Step(Record, omit_defaults=True):
     """One reply on the way to an answer."""
 
     role: str
-    """What it was asked for: ``candidate``, ``reward``, ``critique``, ``rewrite``."""
+    """Its role: ``candidate``, ``reward``, ``critique``, ``rewrite``."""
     reply: Reply
     model: str = ""
-    """The strategy's name of the model that was asked; empty: the model under test."""
+    """The strategy's name of the model; empty: the model under test."""
     sample: int = 0
-    """Tells several replies to one prompt apart."""
+    """Distinguishes several replies to one prompt."""
     is_remembered: bool = False
     about: int | None = None
-    """What a reward or a critique is about: the place of that step among all, from 0."""
+    """The step that a reward or critique is about, from 0."""
 
 
 class Trial(Record):
-    """One question put to one model once. `repeat` counts from 0.
+    """One question asked of one model once. `repeat` counts from 0.
 
-    `choice_order` says in which order the choices were shown, by their positions in the item; empty
-    where that was the item's own order. The letters in `reply` and `score` are those that were shown.
+    `choice_order` is the order in which choices were shown, as indices into the item's choices; empty for the
+    item's own order. The letters in `reply` and `score` are as shown.
     """
 
     item_id: str
@@ -556,25 +553,25 @@ class Trial(Record):
     score: Score
     is_remembered: bool = False
     steps: tuple[Step, ...] = ()
-    """All replies of a strategy that asks more than once, the one that counts among them."""
+    """All replies of a strategy that asks repeatedly, including the one that counts."""
 
     @property
     def replies(self) -> tuple[Reply, ...]:
-        """All that the models said for this trial."""
+        """Return all models' replies in this trial."""
         if self.steps:
             return tuple(step.reply for step in self.steps)
         return () if self.reply is None else (self.reply,)
 
     @property
     def new_replies(self) -> tuple[Reply, ...]:
-        """Those of them that were asked for, and paid: the others came out of the memory."""
+        """Return the replies that were requested and paid; the others came from the cache."""
         if self.steps:
             return tuple(step.reply for step in self.steps if not step.is_remembered)
         return () if self.is_remembered else self.replies
 
     @property
     def usage(self) -> Usage:
-        """The tokens of all replies together; None where no reply says any."""
+        """Return the tokens of all replies together; None if no reply reports any."""
         return total_usage(reply.usage for reply in self.replies)
 
 
@@ -582,13 +579,13 @@ class Trial(Record):
 
 
 class Estimate(Record, omit_defaults=True):
-    """A figure with its uncertainty; every figure in a report is one of these.
+    """A value with its uncertainty, the type of every figure in a report.
 
-    ``[low, high]`` is the interval at `level`; both are NaN where no interval can be computed, and `reason`
-    says why, such as ``too few videos (1)``. `dof` are the degrees of freedom of Student's t; None where none
-    was used. `clustered_by` says what the `n_clusters` are. Where people and clusters are crossed factors,
-    `n_people` counts the people; otherwise it is 0. `corrected` is what it is as people mark the replies, of
-    which they read a sample (`vidence replies check-sample`); NaN, with a reason, where they read too few.
+    ``[low, high]`` is the interval at `level`; both are NaN if no interval can be computed, and `reason` says
+    why, such as ``too few videos (1)``. `dof` are the degrees of freedom of Student's t; None if not used.
+    `clustered_by` says what the `n_clusters` are. If people and clusters are crossed factors, `n_people`
+    counts the people; otherwise it is 0. `corrected` is the value corrected by a sample of replies read by
+    people (`vidence replies check-sample`); NaN, with a reason, if they read too few.
     """
 
     value: float
@@ -606,7 +603,7 @@ class Estimate(Record, omit_defaults=True):
 
     @classmethod
     def alone(cls, value: float, *, method: str, reason: str, n: int = 1, level: float = 0.95) -> Self:
-        """A figure without an interval, and why it has none."""
+        """Return a value without an interval, and why it has none."""
         nan = math.nan
         return cls(
             value=value, low=nan, high=nan, level=level, n=n, n_clusters=n, method=method, reason=reason

@@ -38,7 +38,7 @@ _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u20
 
 
 def sentence(text: str) -> str:
-    """The text with one stop at its end, so that another sentence can follow.
+    """Return the text with one full stop at its end.
 
     >>> sentence("no connection; is the server running?"), sentence("no such file"), sentence("try again..")
     ('no connection; is the server running?', 'no such file.', 'try again.')
@@ -48,7 +48,7 @@ def sentence(text: str) -> str:
 
 
 def some(names: Iterable[str], *, most: int, between: str = ", ") -> str:
-    """The first few of some names as words, and how many more there are.
+    """List the first few names, and how many more there are.
 
     >>> some(["a", "b", "c"], most=2), some(["a", "b"], most=2)
     ('a, b and 1 more', 'a, b')
@@ -59,7 +59,7 @@ def some(names: Iterable[str], *, most: int, between: str = ", ") -> str:
 
 
 def unsaid(text: str, printed: set[str]) -> str:
-    """The sentences of a text that are not printed yet, and which now count as printed.
+    """Return a text's sentences that were not printed yet, and mark them as printed.
 
     >>> printed = set()
     >>> unsaid("All lie still. No run moved.", printed), unsaid("No run moved. Two runs ran.", printed)
@@ -72,7 +72,7 @@ def unsaid(text: str, printed: set[str]) -> str:
 
 
 def first_lines(lines: Sequence[str], *, most: int = 20) -> str:
-    r"""The first of some lines, such as faults of a file, and how many more there are.
+    r"""Return the first few lines, such as faults of a file, and how many more there are.
 
     >>> first_lines(["line 2: no id", "line 5: no id", "line 7: no id"], most=2)
     'line 2: no id\nline 5: no id\n... and 1 more'
@@ -82,7 +82,7 @@ def first_lines(lines: Sequence[str], *, most: int = 20) -> str:
 
 
 def normal_form(text: str) -> str:
-    r"""The text in small letters, with single blanks for whatever is neither a letter nor a digit.
+    r"""Return lower-case text with single blanks for everything but letters and digits.
 
     >>> normal_form("  What's the colour,\nthen? ")
     'what s the colour then'
@@ -91,7 +91,7 @@ def normal_form(text: str) -> str:
 
 
 def seconds(text: str) -> float | None:
-    """A time in seconds, from seconds or from ``HH:MM:SS.ff`` or ``MM:SS.ff``; None for anything else.
+    """Parse seconds, ``HH:MM:SS.ff`` or ``MM:SS.ff``; None for anything else.
 
     >>> seconds("00:01:02.50"), seconds("3.25"), seconds("-1"), seconds("soon")
     (62.5, 3.25, None, None)
@@ -118,7 +118,7 @@ def letter_index(letter: str) -> int:
 
 
 def without_thinking(text: str) -> str:
-    """The text without ``<think>`` blocks, also those that lack their opening or closing tag."""
+    """Remove ``<think>`` blocks, even if a tag is missing."""
     # Not one pattern with a back reference: a model that repeats an opening tag thousands of times would
     # have it look through the whole reply each time.
     text = text.rpartition(_FINAL_CHANNEL)[2]
@@ -142,7 +142,7 @@ def without_thinking(text: str) -> str:
 
 
 def json_objects(text: str) -> list[dict[str, object]]:
-    """The JSON objects in a text that do not stand inside another one, in order.
+    """Return the top-level JSON objects in a text, in order.
 
     >>> json_objects('I say {"right": [{"a": 1}]}, {so} there {"b": 2}')
     [{'right': [{'a': 1}]}, {'b': 2}]
@@ -163,17 +163,17 @@ def json_objects(text: str) -> list[dict[str, object]]:
 
 
 def refusal_in(reply: Reply) -> Refused | None:
-    """The refusal that the server reported with the reply, if any."""
+    """Return a refusal reported by the server, if any."""
     if reply.finish == "refusal" or reply.refusal:
         return Refused(reason=reply.refusal or "the model declined to answer and gave no reason")
     return None
 
 
 def find_garbled(text: str) -> str:
-    """The first run of characters that is UTF-8 decoded by another table; empty without any.
+    """Return the first run of UTF-8 decoded with a wrong encoding; empty without any.
 
-    >>> find_garbled("a cafÃ© in Paris"), find_garbled("a café"), find_garbled("lost \ufffd")
-    ('Ã©', '', '\ufffd')
+    >>> find_garbled("a cafÃ© in Paris"), find_garbled("a café"), find_garbled("lost �")
+    ('Ã©', '', '�')
     """
     for run in _MISREAD.findall(text):
         for table in ("cp1252", "latin-1"):
@@ -187,7 +187,7 @@ def find_garbled(text: str) -> str:
 
 
 def scripts(text: str) -> set[str]:
-    r"""The scripts of the letters of a text, by the first words of their Unicode names.
+    r"""Return the scripts of a text's letters, by the first words of their Unicode names.
 
     >>> sorted(scripts("a\u0431"))
     ['CYRILLIC', 'LATIN']
@@ -197,13 +197,10 @@ def scripts(text: str) -> set[str]:
 
 
 def visible(text: str) -> str:
-    r"""The text with control characters and reordering marks written out.
+    r"""Show control characters and bidirectional marks of a text as visible symbols.
 
-    A model may say anything: a null byte, terminal commands, marks that turn the direction of the
-    following text. They are shown, not obeyed. Tabs and line ends stay.
-
-    >>> visible("a\x00b\x1b[2J")
-    'a␀b␛[2J'
+    A model's reply may contain null bytes, terminal commands, and marks that change the text direction. They
+    are shown, not executed. Tabs and line ends are kept.
     """
     return _HIDDEN.sub(_name, text.replace("\r\n", "\n"))
 

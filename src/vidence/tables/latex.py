@@ -160,7 +160,7 @@ def _cell(cell: CellText, intervals: Intervals) -> str:
 def _interval(cell: CellText, intervals: Intervals) -> str:
     r"""Format the interval in the requested form.
 
-    An asymmetric interval cannot be given with ``\\pm``: both sides are written.
+    An asymmetric interval cannot be given with ``\pm``: both sides are written.
     """
     ends = ENDS.fullmatch(cell.detail)
     if ends is None or intervals == "none":

@@ -1,1 +1,1 @@
-"""Weights of networks: which version they are, where they lie, how they are loaded by transformers."""
+"""Weights of networks: version, location, and loading with transformers."""

@@ -1,4 +1,4 @@
-"""Weights in a folder or on the hub: which version they are, and their models in transformers."""
+"""Checkpoints in a folder or on the hub: their version, and their models in transformers."""
 
 import hashlib
 import importlib
@@ -29,17 +29,17 @@ HEAD_BYTES = 1 << 20
 BLOCK_BYTES = 4096
 N_BLOCKS = 1024
 PILLOW: Mapping[str, str] = {"backend": "pil"}
-"""What processors of images are loaded with: with torchvision the same frame would have other numbers."""
+"""Options for image processors: with torchvision the same frame would give other numbers."""
 # What a checkpoint of a model consists of; the optimiser's state and the model card change no reply.
 SUFFIXES = (".json", ".safetensors", ".bin", ".jinja", ".model", ".txt", ".py")
 
 
 def digest(files: Sequence[Path]) -> str:
-    """A SHA-256 over files, in hexadecimal.
+    """Return a SHA-256 over files, in hexadecimal.
 
-    Names, sizes and contents enter. Files over 64 MiB enter with their first MiB and 1,024 blocks of
-    4 KiB spread evenly over the rest, so that 100 GB take seconds: training a model further, merging
-    an adapter or quantising is seen, a change of a few numbers in the middle of a large file may not be.
+    It covers names, sizes and contents. Of files over 64 MiB, the first MiB and 1,024 evenly spaced blocks of
+    4 KiB are hashed, so that 100 GB take seconds: further training, merging an adapter or quantising is
+    detected, a change of a few numbers in the middle of a large file may not be.
     """
     total = hashlib.sha256()
     for file in files:
@@ -61,7 +61,7 @@ def _content(file: Path) -> bytes:
 
 
 def folder_of(name: str) -> Path | None:
-    """The folder of that name, ``~`` being the user's own; None if it does not exist.
+    """Return the folder of that name, expanding ``~``; None if it does not exist.
 
     Raises:
         UsageError: what is there cannot be looked at, or no file can have that name.
@@ -75,7 +75,7 @@ def folder_of(name: str) -> Path | None:
 
 @contextmanager
 def loading(place: str, what: str) -> Iterator[None]:
-    """Load weights by the library transformers in here: without bars, its errors in our words.
+    """Load weights with transformers in this context: no progress bars, errors in our words.
 
     Raises:
         AccessError: what is there cannot be loaded as `what`.
@@ -99,7 +99,7 @@ def loading(place: str, what: str) -> Iterator[None]:
 
 
 def check_weights(place: str, report: Mapping[str, object]) -> None:
-    """See that a checkpoint had every tensor of its model.
+    """Check that a checkpoint had every tensor of its model.
 
     Args:
         place: of the checkpoint, for messages.
@@ -119,7 +119,7 @@ def check_weights(place: str, report: Mapping[str, object]) -> None:
 
 
 def device_of(device: str) -> str:
-    """The device of torch; ``auto`` is a GPU where there is one.
+    """Return torch's device; ``auto`` is a GPU if there is one.
 
     Raises:
         UsageError: it is not there.
@@ -134,7 +134,7 @@ def device_of(device: str) -> str:
 
 
 def fetch_config(name: str, *, revision: str, local_only: str, example: str) -> Path:
-    """Fetch ``config.json`` of a repository on the hub; the folder that it lies in is named after the commit.
+    """Fetch ``config.json`` of a hub repository; its folder is named after the commit.
 
     Args:
         name: the repository.
@@ -189,16 +189,16 @@ class Source:
     content: str
     config: Mapping[str, object] = field(default_factory=dict)
     is_local: bool = False
-    """Whether the local cache of the hub alone is used."""
+    """Whether only the hub's local cache is used."""
 
     @property
     def model_type(self) -> str:
-        """The type of the model, such as ``clip``."""
+        """Return the model type, such as ``clip``."""
         return str(self.config.get("model_type", "no type"))
 
     @property
     def places(self) -> dict[str, str | bool | None]:
-        """What ``from_pretrained`` is given so that it reads this version and runs no code of it."""
+        """Return arguments for ``from_pretrained`` that load this version and run none of its code."""
         is_local = self.is_local or not self.revision
         return {"revision": self.revision or None, "local_files_only": is_local, "trust_remote_code": False}
 
@@ -206,7 +206,7 @@ class Source:
 def locate(
     name: str, *, revision: str = "", local_only: bool = False, example: str = "Qwen/Qwen2.5-VL-7B-Instruct"
 ) -> Source:
-    """Find the checkpoint: a folder if there is one of that name, otherwise a repository on the hub.
+    """Find a checkpoint: a folder of that name, otherwise a repository on the hub.
 
     Of a repository only ``config.json`` is fetched here, which also says which commit it is.
 
@@ -240,7 +240,7 @@ def _config(path: Path) -> Mapping[str, object]:
 
 
 def digest_of_model(folder: Path) -> str:
-    """A SHA-256 over the files of the checkpoint; see `digest`.
+    """Return a SHA-256 over the files of a checkpoint; see `digest`.
 
     Raises:
         UsageError: the folder holds no ``config.json`` or no weights.
@@ -259,7 +259,7 @@ def digest_of_model(folder: Path) -> str:
 
 
 class WeightSettings(Record):
-    """The options of everything that sees with weights."""
+    """Options of everything that uses vision weights."""
 
     positional: ClassVar[str] = "weights"
     weights: Annotated[FilePath, Meta(description="folder, or name of a repository on the hub")] = ""
@@ -276,7 +276,7 @@ class WeightSettings(Record):
 
 
 def find_weights(owner: str, settings: WeightSettings, *, types: Mapping[str, str], example: str) -> Source:
-    """Find the weights: a folder if there is one of that name, otherwise a repository on the hub.
+    """Find weights of a suitable type: a folder of that name, otherwise a repository on the hub.
 
     Args:
         owner: the plug-in, for messages.
@@ -306,7 +306,7 @@ def find_weights(owner: str, settings: WeightSettings, *, types: Mapping[str, st
 
 @cache
 def library(name: str, *, owner: str, extra: str) -> ModuleType:
-    """Import a module of a library that an extra brings, such as ``scipy.optimize``.
+    """Import a module of an extra's library, such as ``scipy.optimize``.
 
     Raises:
         UsageError: as for `require_libraries`.
@@ -316,7 +316,7 @@ def library(name: str, *, owner: str, extra: str) -> ModuleType:
 
 
 def require_libraries(owner: str, libraries: Sequence[str], *, extra: str = "select") -> None:
-    """Refuse to go on without these libraries.
+    """Check that these libraries are installed.
 
     Raises:
         UsageError: one is missing; the message names the extra that brings it.
@@ -334,7 +334,7 @@ def load_model(
     parts: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     dtype: str = "float32",
 ) -> "tuple[PreTrainedModel, ...]":
-    """A model for inference on a device, then what prepares its input, such as an ``AutoTokenizer``.
+    """Load a model for inference on a device, and what prepares its input, such as an ``AutoTokenizer``.
 
     Args:
         source: the weights.
