@@ -354,7 +354,7 @@ def numbers_as_texts(value: bytes) -> bytes:
 
 
 def json_or_none(content: bytes | str, kind: type[ValueT]) -> ValueT | None:
-    """A value of JSON; None where it cannot be read, or is of another kind."""
+    """A value of JSON; None if it cannot be read, or is of another kind."""
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -362,7 +362,7 @@ def json_or_none(content: bytes | str, kind: type[ValueT]) -> ValueT | None:
 
 
 def text_of(line: bytes, field: str) -> str:
-    """The text of one field of an object that cannot be used otherwise; empty where it cannot be read.
+    """The text of one field of an object that cannot be used otherwise; empty if it cannot be read.
 
     It tells which question a message is about.
     """

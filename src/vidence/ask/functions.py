@@ -57,7 +57,7 @@ class FunctionSource:
     digest: str
     thing: object
     threads: int = 1
-    """How many calls of a model may run at the same time, unless it is a coroutine function."""
+    """How many calls of a model may run concurrently, unless it is a coroutine function."""
 
     @property
     def identity(self) -> str:
@@ -122,7 +122,7 @@ def give(thing: object, *, chance: str, threads: int = 1) -> str:
     Args:
         thing: a function, an object, or one of them with a name. The same one given again keeps its name.
         chance: drawn by chance; it stands for what a source does not show.
-        threads: how many calls of a model may run at the same time.
+        threads: how many calls of a model may run concurrently.
     """
     if isinstance(thing, VouchedName):
         result = FunctionSource(name=thing.name, digest=_VOUCHED, thing=thing.thing, threads=threads)
@@ -140,7 +140,7 @@ def _name_of(thing: object) -> str:
 
 
 def _digest(thing: object) -> str | None:
-    """What tells a thing from others; None where nothing but the thing itself does."""
+    """What tells a thing from others; None if nothing but the thing itself does."""
     identity = getattr(thing, "identity", None)  # a model says itself what its replies depend on
     if isinstance(identity, str) and identity and not isinstance(thing, type):
         return _hash(identity.encode())

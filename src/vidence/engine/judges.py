@@ -35,7 +35,7 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
     """Put every stored reply of a run to the judge that `plan` names; the run then carries this judge.
 
     Trials that this judge and these models have scored before are left alone, tied panels too; those without
-    a reply stay as they are. Where they were asked and gave no verdict they are asked anew, and not out of
+    a reply stay as they are. Where they were asked and gave no verdict they are asked again, and not out of
     the memory, which would repeat what could not be read. A trial that had a mark keeps it until there is a
     new one, and one that waits goes on waiting; the verdicts that failed are kept beside. Nothing is removed:
     a trial that is judged is stored once more, and the last counts. Nothing is stored, and the folder keeps
@@ -94,7 +94,7 @@ def _kept(plan: Plan, before: Plan) -> Plan:
 
 
 def check_known(items: Sequence[Item], folder: Path) -> None:
-    """See that a judge can be asked about a run.
+    """Check that a judge can be asked about a run.
 
     Raises:
         UsageError: the answers of all its questions are hidden.
@@ -107,7 +107,7 @@ def check_known(items: Sequence[Item], folder: Path) -> None:
 
 
 def _check_free(store: RunStore, plan: Plan, folder: Path) -> None:
-    """See that no verdict on a free answer is lost to a judge that reads choices alone.
+    """Check that no verdict on a free answer is lost to a judge that reads choices alone.
 
     Raises:
         UsageError: there are such verdicts.
@@ -236,7 +236,7 @@ class JudgedReply(Record):
     is_asked: bool = True
     """False if the rules of the protocol decided without a judge."""
     value: float | None = None
-    """1 for right, 0 for wrong; None where there is no verdict, or the protocol leaves the reply to rules."""
+    """1 for right, 0 for wrong; None if there is no verdict, or the protocol leaves the reply to rules."""
     points: float | None = None
     verdict: Verdict | None = None
     is_remembered: bool = False
@@ -257,7 +257,7 @@ class JudgesWanted(Record):
     limits: AskLimits = AskLimits()
 
     def __post_init__(self) -> None:
-        """Refuse a list without judges, or with the same judge twice.
+        """Reject a list without judges, or with the same judge twice.
 
         Raises:
             UsageError: the message says what.

@@ -738,7 +738,7 @@ def _what_is_there(path: MediaPath) -> str:
 
 
 def check_same(before: Facts, now: Facts, *, folder: Path) -> None:
-    """Refuse to resume a run whose questions, prompts, selector or model have changed."""
+    """Reject to resume a run whose questions, prompts, selector or model have changed."""
     for name, what in MUST_AGREE.items():
         if getattr(before, name) != getattr(now, name):
             raise StoreError(

@@ -42,7 +42,7 @@ class Clipped:
 class ViewContent:
     """What one view of a question shows.
 
-    `starts_s` is the start of each medium in seconds, if they are played one after the other.
+    `starts_s` is the start of each medium in seconds, if they are played one by one.
     """
 
     selection: Selection
@@ -204,7 +204,7 @@ def moving_part(view: OpenView, question: Clipped) -> Clipped | None:
 def positions_of(
     view: OpenView, clip: Clip, item: Item, *, scores: NDArray[np.float64] | SearchResult | None = None
 ) -> NDArray[np.int64]:
-    """Return the positions that a view shows, in its order.
+    """Return the positions that a view shows, in order.
 
     Single images are always shown, and count; the budget thins the videos between them, down to one frame. In
     a ranked view they come first, in the item's order.

@@ -11,7 +11,7 @@ from vidence.records import FrameRef
 
 @dataclass(frozen=True, kw_only=True)
 class Clip:
-    """All frames that could be shown, in order: the item's media one after the other.
+    """All frames that could be shown, in order: the item's media one by one.
 
     Shapes: `times_s`, `media_indices`, `frame_indices` are all (n_frames,).
     Units: `times_s` is presentation time in seconds from the first frame of its own file; `fps` is the mean

@@ -75,7 +75,7 @@ def _named(content_hash: str) -> str:
 def without_sound(path: MediaPath, *, content_hash: str, cache_root: Path, max_bytes: int) -> Silent:
     """The file, or a copy of it without its sound, which is kept in the cache folder.
 
-    The stored pictures are copied as they are: nothing is encoded anew, and times stay. Subtitles and data
+    The stored pictures are copied as they are: nothing is encoded again, and times stay. Subtitles and data
     are left out, too.
 
     Args:

@@ -22,10 +22,10 @@ def steady_mean(places: Floats) -> Floats:
     when all were seen, before and after. Where all are hidden there is no value.
 
     Args:
-        places: shape (n_frames, n_points, 3), NaN where hidden.
+        places: shape (n_frames, n_points, 3), NaN if hidden.
 
     Returns:
-        Shape (n_frames, 3), NaN where no point is seen.
+        Shape (n_frames, 3), NaN if no point is seen.
     """
     seen = np.asarray(np.isfinite(places).all(axis=2))
     mean = np.full((len(places), 3), np.nan)
@@ -57,7 +57,7 @@ def hip_centres(waist: Floats) -> tuple[Floats, Floats]:
         waist: left front, right front, left back, right back; shape (n_frames, 4, 3), metres.
 
     Returns:
-        Left and right, shape (n_frames, 3) each; NaN where two of the four are hidden, or where they lie in
+        Left and right, shape (n_frames, 3) each; NaN if two of the four are hidden, or where they lie in
         one line.
     """
     left, right, left_back, right_back = np.moveaxis(whole(waist), 1, 0)
@@ -79,7 +79,7 @@ def whole(group: Floats) -> Floats:
     The others are laid over the mean shape of the group in frames in which all are seen (Kabsch, 1976).
 
     Args:
-        group: shape (n_frames, n_points, 3), NaN where hidden.
+        group: shape (n_frames, n_points, 3), NaN if hidden.
 
     Returns:
         The same; frames with fewer than three points stay as they are, and so does all where the group is
@@ -171,7 +171,7 @@ def leg_joints(waist: Floats, knees: Floats, ankles: Floats) -> Mapping[str, Flo
         ankles: those on the outside of both ankles, shape (n_frames, 2, 3).
 
     Returns:
-        ``left_hip`` to ``right_ankle``, shape (n_frames, 3) each, metres; NaN where a marker that is needed
+        ``left_hip`` to ``right_ankle``, shape (n_frames, 3) each, metres; NaN if a marker that is needed
         is hidden: for knees and ankles both of their leg, and three of the four of the waist.
     """
     hips = hip_centres(waist)
@@ -262,7 +262,7 @@ def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> 
     Args:
         motion: joints, markers, or a body.
         points: one of `SETS`: ``12``, ``13``, ``15``, ``upper``, ``lower``, ``hands``, ``feet``.
-        allow_missing: give the points that there are, with a note about the others.
+        allow_missing: give the points available, with a note about the others.
 
     Returns:
         A motion of kind ``body``.
@@ -350,7 +350,7 @@ def place_points(
     """Where points of the body are.
 
     Args:
-        positions: of joints or markers, shape (n_frames, n_names, 3), metres; NaN where not seen.
+        positions: of joints or markers, shape (n_frames, n_names, 3), metres; NaN if not seen.
         names: theirs.
         wanted: names of points of the body.
         is_on_skin: take markers as they are, also in another unit; joints in the legs are not computed.
@@ -444,7 +444,7 @@ _HEAD, _TRUNK = 0.081, 0.497
 
 
 def mass_centre(figure: Motion) -> NDArray[np.float64]:
-    """The centre of mass over time, shape (n_frames, 3), metres; NaN where a point is hidden.
+    """The centre of mass over time, shape (n_frames, 3), metres; NaN if a point is hidden.
 
     Departs: the trunk is taken to be centred between the middle of the shoulders and that of the hips.
 

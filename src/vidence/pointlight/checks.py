@@ -145,7 +145,7 @@ def sides(motion: Motion) -> Check:
 
 
 def _across(figure: Motion, joint: str) -> Floats:
-    """From the right to the left over the floor, length 1, shape (n_frames, 3); NaN where not known."""
+    """From the right to the left over the floor, length 1, shape (n_frames, 3); NaN if not known."""
     left, right = (figure.positions_m[:, figure.index(f"{side}_{joint}")] for side in ("left", "right"))
     way = (left - right) * [1.0, 0.0, 1.0]
     length = np.linalg.norm(way, axis=1, keepdims=True)
@@ -430,7 +430,7 @@ def _unbroken(paths: Floats) -> Floats:
 
 
 def _regular_rate(feet: Floats, fps: float) -> float | None:
-    """The median over windows of 6 s of the rate at which feet swing; None where few windows are regular."""
+    """The median over windows of 6 s of the rate at which feet swing; None if few windows are regular."""
     speed = np.linalg.norm(np.gradient(feet, axis=0), axis=2) * fps
     turns = speed[:, 0] - speed[:, 1]  # feet that swing together, as in a jumping jack, leave nothing
     size = min(len(feet), int(6.0 * fps))

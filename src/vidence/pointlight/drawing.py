@@ -13,7 +13,7 @@ _BLOCK = 16  # frames that are drawn together
 
 
 def frames(stimulus: Stimulus, *, block: int = _BLOCK) -> Iterator[NDArray[np.uint8]]:
-    """The pictures of a stimulus one after the other, RGB of shape (height, width, 3).
+    """The pictures of a stimulus one by one, RGB of shape (height, width, 3).
 
     A pixel is covered by as much of a disc as its centre lies inside the edge: fully from half a pixel
     inside, not at all from half a pixel outside. Later dots lie over earlier ones.

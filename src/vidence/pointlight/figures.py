@@ -47,7 +47,7 @@ def pair(first: Motion, second: Motion, *, points: str = "13", most_cut_s: float
 
     Args:
         first: one actor.
-        second: the other, recorded at the same time and in the same space.
+        second: the other, recorded concurrently and in the same space.
         points: the set of points, as for `vidence.pointlight.body.body`.
         most_cut_s: seconds; a greater difference in length is no rounding but another recording.
 

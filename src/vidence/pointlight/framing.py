@@ -190,7 +190,7 @@ def room_px(spec: StimulusSpec) -> Floats:
 
 
 def _place(figure: Motion, name: str) -> Floats | None:
-    """A point of the body over time; None where the figure does not have it."""
+    """A point of the body over time; None if the figure does not have it."""
     if name in figure.names:
         return np.where(
             figure.is_valid[:, figure.index(name), None], figure.positions_m[:, figure.index(name)], np.nan
@@ -201,7 +201,7 @@ def _place(figure: Motion, name: str) -> Floats | None:
 
 
 def _feet(figure: Motion) -> Floats | None:
-    """Both ankles, straight lines over hidden frames; None where one is missing or never seen."""
+    """Both ankles, straight lines over hidden frames; None if one is missing or never seen."""
     places = [_place(figure, f"{side}_ankle") for side in SIDES]
     feet = [f for f in places if f is not None]
     seen = [np.asarray(np.isfinite(f).all(axis=1)) for f in feet]
@@ -237,7 +237,7 @@ def _smoothed(path: Floats, fps: float) -> Floats:
 
 
 def _long(is_so: Bools, shortest: int) -> Bools:
-    """The stretches that have so many frames or more."""
+    """The stretches that have this many frames or more."""
     values = np.zeros(len(is_so), bool)
     for first, stop in runs(is_so):
         values[first:stop] = stop - first >= shortest

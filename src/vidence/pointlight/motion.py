@@ -24,7 +24,7 @@ class MotionSource(Record, omit_defaults=True):
     metres_per_unit: float = 1.0
     """Length of one unit of the file."""
     scaled_to_m: float | None = None
-    """The stature in metres that a body was scaled to; None where the unit is known."""
+    """The stature in metres that a body was scaled to; None if the unit is known."""
     notes: tuple[str, ...] = ()
     """Defects that were found, and what was done about each."""
     first_frame: int = 0
@@ -37,7 +37,7 @@ class MotionSource(Record, omit_defaults=True):
 class Motion:
     """Named points over time: one body, or a cloud of markers.
 
-    Shapes: `positions_m` (n_frames, n_points, 3); `is_valid` (n_frames, n_points), False where a point was
+    Shapes: `positions_m` (n_frames, n_points, 3); `is_valid` (n_frames, n_points), False if a point was
     not seen (its position is then NaN).
     Units: metres; y points up, x and z span the floor, right-handed. `fps` is the true rate in frames per
     second.
@@ -100,7 +100,7 @@ def part(motion: Motion, first: int, last: int, *, step: int = 1) -> Motion:
     """Frames `first` to `last`, both included, every `step`-th; the frame rate goes down with the step.
 
     Raises:
-        UsageError: frames that are not there, or a step below 1.
+        UsageError: frames that do not exist, or a step below 1.
     """
     if not 0 <= first <= last < motion.n_frames or step < 1:
         raise UsageError(

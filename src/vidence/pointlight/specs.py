@@ -101,7 +101,7 @@ class StimulusSpec(Record, omit_defaults=True):
 
     Noise: `n_noise` dots of the kind `noise`, anywhere in the `noise_area`: the picture, or the box around
     the figures. ``scrambled`` dots have all the steps of the figure's dots at another place, and from another
-    moment of the clip on (`noise_phases` ``drawn``) or at the same time (``kept``); ``random`` ones stand
+    moment of the clip on (`noise_phases` ``drawn``) or concurrently (``kept``); ``random`` ones stand
     still for `noise_life_frames` and go elsewhere.
     """
 

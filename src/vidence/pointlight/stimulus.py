@@ -41,7 +41,7 @@ def middles(places: Floats, valid: Bools) -> Floats:
 def scrambled_places(places: Floats, valid: Bools, *, rng: np.random.Generator) -> Floats:
     """Spatial scrambling: each dot keeps its own motion, and starts anywhere in the figure's box.
 
-    The mean place of each dot, seen from the middle of the figure, is drawn anew and uniformly from the box
+    The mean place of each dot, seen from the middle of the figure, is drawn again and uniformly from the box
     around the mean places of all dots.
 
     Source: Cutting, Moore & Morton (1988); Troje & Westhoff (2006): position-scrambled walkers.
@@ -78,7 +78,7 @@ def other_phases(
     way from the first frame to the last are those of the dot that is copied.
 
     Args:
-        places: shape (n_frames, n_dots, 2); NaN where a dot is hidden.
+        places: shape (n_frames, n_dots, 2); NaN if a dot is hidden.
         valid: shape (n_frames, n_dots).
         dots: which dot each path copies, shape (n_paths,).
         shifts: the frame that it begins with, 0 to n_frames - 2, shape (n_paths,).
@@ -155,7 +155,7 @@ def _without_gaps(places: Floats, valid: Bools) -> Floats:
 
 
 def _mean_over_time(own: Floats, valid: Bools) -> Floats:
-    """The mean place of each dot over the frames that show it, shape (n_dots, 2); 0 where none does."""
+    """The mean place of each dot over the frames that show it, shape (n_dots, 2); 0 if none does."""
     total = np.where(valid[..., None], own, 0.0).sum(axis=0)
     values: Floats = total / np.maximum(valid.sum(axis=0), 1)[:, None]
     return values

@@ -129,13 +129,13 @@ def settle(claimed: float | None, *, given: float | None, name: str, is_cmu: boo
     """Choose the frame rate: the user's, the subject table's, the file's, or the library's, in this order.
 
     Args:
-        claimed: what the file says; None where it says nothing.
+        claimed: what the file says; None if it says nothing.
         given: what the user says.
         name: the name of the file, which tells the subject.
         is_cmu: whether the file is known to be of the CMU library; others never look into its table.
 
     Returns:
-        None where nobody says anything.
+        None if nobody says anything.
     """
     if given is not None:
         differs = claimed is not None and abs(given - claimed) > 0.01 * claimed

@@ -100,7 +100,7 @@ def read_sidecar(path: Path) -> Sidecar:
     """Read a sidecar.
 
     Raises:
-        DataError: it is not there, or is not one.
+        DataError: it does not exist, or is not one.
     """
     try:
         return msgspec.json.decode(path.read_bytes(), type=Sidecar)

@@ -116,7 +116,7 @@ class _TrialOfRun:
 
 
 def pick(things: Sequence[ThingT], fates: Sequence[Hashable], n: int) -> list[ThingT]:
-    """Choose about `n` things, balanced over fates and evenly spread, in their order.
+    """Choose about `n` things, balanced over fates and evenly spread, in order.
 
     Rare fates are shown completely, and the room they leave goes to the others.
 

@@ -1,4 +1,4 @@
-"""Run the cells of a panel one after the other."""
+"""Run the cells of a panel one by one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -146,7 +146,7 @@ def ask_panel(
     examinations: Sequence[Examination] = (),
     examine: Callable[[int, Examination, Plan], Account] | None = None,
 ) -> AskedPanel:
-    """Complete every run, one after the other, then the diagnostics.
+    """Complete every run, one by one, then the diagnostics.
 
     A run that cannot continue is left as it is and does not stop the others. When the spending limit is
     reached, no further run starts.

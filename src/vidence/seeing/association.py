@@ -155,7 +155,7 @@ class AssociationSettings(Record):
     Source: HERBench, section 7.1 (`high`, `high_iou`, `low_iou`); Wojke et al. 2017 (DeepSORT), sections 2.3
     and 3, and its released code (`most_distance`, `gallery`, 30 frames without a box, `n_init`).
     Departs: HERBench does not say whether 0.7 is a least IoU or a most cost (ours: a least IoU), nor any age.
-    `last_iou` is ours: without it a person whose box jumps starts anew. So are `place`, `alike` and
+    `last_iou` is ours: without it a person whose box jumps starts again. So are `place`, `alike` and
     `clear_by`: DeepSORT compares looks alone wherever a person can be
     (``place=0&most_distance=0.2&alike=0``), and then takes one person for another where boxes are few pixels
     wide.

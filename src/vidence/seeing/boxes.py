@@ -16,7 +16,7 @@ Boxes = NDArray[np.float64]
 
 
 def areas_px(boxes: Boxes) -> NDArray[np.float64]:
-    """The areas in square pixels, shape (...,); 0 where a box has no inside."""
+    """The areas in square pixels, shape (...,); 0 if a box has no inside."""
     sides = np.maximum(boxes[..., 2:] - boxes[..., :2], 0.0)
     return sides[..., 0] * sides[..., 1]
 
@@ -29,7 +29,7 @@ def intersections_px(these: Boxes, those: Boxes) -> NDArray[np.float64]:
 
 
 def iou(these: Boxes, those: Boxes) -> NDArray[np.float64]:
-    """Intersection over union, 0 to 1; 0 where both boxes have no area.
+    """Intersection over union, 0 to 1; 0 if both boxes have no area.
 
     >>> float(iou(np.array([0.0, 0, 2, 2]), np.array([1.0, 0, 3, 2])))
     0.3333333333333333

@@ -21,7 +21,7 @@ def keep_usable(track: Track, *, width_px: int, height_px: int) -> Track | None:
     give boxes inside the frame; other sources need not.
 
     Returns:
-        None where no box can be used.
+        None if no box can be used.
     """
     finite = np.asarray(np.isfinite(track.boxes_px).all(axis=1))
     boxes = np.where(finite[:, None], track.boxes_px, 0.0)
@@ -118,7 +118,7 @@ class FilterSettings(Record):
 def why_dropped(
     track: Track, settings: FilterSettings, *, width_px: int, height_px: int, fps: float = PAPER_FPS
 ) -> DroppedTrack | None:
-    """Why a track does not pass the hard filter, by the first test that it fails; None where it passes.
+    """Why a track does not pass the hard filter, by the first test that it fails; None if it passes.
 
     The reasons, in this order: ``not-a-person``, ``too-short``, ``too-small``, ``not-in-the-middle``.
 

@@ -122,7 +122,7 @@ class Followed:
     n_out_of_scale: int = 0
     """Boxes that were not used because their size does not fit their place."""
     looks: Mapping[str, TrackAppearance] = field(default_factory=dict)
-    """What the tracks look like, by id; nothing where no boxes were described."""
+    """What the tracks look like, by id; nothing if no boxes were described."""
 
 
 def open_detector(spec: str) -> Detector:

@@ -73,7 +73,7 @@ class InVideo:
 class GivenTracks:
     """The tracks of a file.
 
-    Gaps stay gaps, but for those between two frames that were annotated one after the other where not every
+    Gaps stay gaps, but for those between two frames that were annotated one by one where not every
     frame of the video was: there boxes are filled in on a straight line.
 
     Source: HERBench, section 7.1, has tracks found and then validated by people; these are given.

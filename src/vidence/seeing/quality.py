@@ -126,7 +126,7 @@ def _on_distractor(there: MotRows, rows: MotRows) -> NDArray[np.bool_]:
 
 
 def check_once(rows: MotRows, *, what: str) -> None:
-    """Refuse tracks that are twice in one frame.
+    """Reject tracks that are twice in one frame.
 
     Raises:
         DataError: one is; the message names it.

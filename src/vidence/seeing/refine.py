@@ -59,7 +59,7 @@ class RefineSettings(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Refined:
-    """The video with its refined tracks, and what became of the others."""
+    """The video with its refined tracks, and the outcome of the others."""
 
     video: TrackedVideo
     account: Account
@@ -155,7 +155,7 @@ def _summed(accounts: Sequence[Account]) -> Account:
 
 
 def check_tracks(video: TrackedVideo) -> None:
-    """Refuse tracks that do not belong to their video.
+    """Reject tracks that do not belong to their video.
 
     Raises:
         DataError: two tracks with one id, a box in a frame that the video does not have, or times of

@@ -60,7 +60,7 @@ class TrackAppearance:
     vectors: NDArray[np.float32]
 
     def mean(self, keep: NDArray[np.bool_] | slice, *, least: int) -> NDArray[np.float32] | None:
-        """The mean of some, of length 1; None where there are fewer than `least`."""
+        """The mean of some, of length 1; None if there are fewer than `least`."""
         some = self.vectors[keep]
         if len(some) < max(least, 1):
             return None

@@ -59,7 +59,7 @@ class ShotScores:
 
 @dataclass(frozen=True, kw_only=True)
 class FoundShots:
-    """The shots of a video, and what its detector measured (None where it gives no scores)."""
+    """The shots of a video, and what its detector measured (None if it gives no scores)."""
 
     shots: tuple[Shot, ...]
     scores: ShotScores | None = None
@@ -75,7 +75,7 @@ class ShotWatch(Protocol):
         """The shots of all that was seen, in order. Frames of a gradual transition may be in none."""
 
     def scores(self) -> ShotScores | None:
-        """What was measured at all frames that were seen; None where the detector gives no scores."""
+        """What was measured at all frames that were seen; None if the detector gives no scores."""
 
 
 class ShotDetector(Protocol):
@@ -203,7 +203,7 @@ class Gap:
         return self.first_frame + self.n_mixed
 
     def is_near(self, other: "Gap", *, reach: int = 1) -> bool:
-        """Whether two gaps overlap with their mixed frames, or come within so many frames of each other."""
+        """Whether two gaps overlap with their mixed frames, or come within this many frames of each other."""
         return self.last_frame - reach <= other.clear_frame and other.last_frame <= self.clear_frame + reach
 
 

@@ -41,7 +41,7 @@ def path_px(track: Track) -> float:
 
 
 def check_boxes(track: Track) -> None:
-    """Refuse a track with boxes that cannot be measured.
+    """Reject a track with boxes that cannot be measured.
 
     Raises:
         DataError: a box is not of finite numbers, or has no area.
@@ -243,7 +243,7 @@ def weighted(shares: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArr
 
 
 def over_largest(measured: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Every column divided by its largest value; 0 where that is not above 0."""
+    """Every column divided by its largest value; 0 if that is not above 0."""
     largest = measured.max(axis=0, initial=0.0)
     shares: NDArray[np.float64] = np.zeros_like(measured)
     np.divide(measured, largest, out=shares, where=largest > 0)

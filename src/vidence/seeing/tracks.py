@@ -1,4 +1,4 @@
-"""Records of tracking: detections, tracks, shots of a video, and the account of what became of tracks."""
+"""Records of tracking: detections, tracks, shots of a video, and the account of the outcome of tracks."""
 
 import hashlib
 from bisect import bisect_right
@@ -182,7 +182,7 @@ class TrackedVideo:
     others: tuple[Track, ...] = ()
     """Tracks of people that refining left out: no question is about them, counts of people include them."""
     shots: tuple[Span, ...] = ()
-    """Shots in order, blank frames around them; empty where no cuts were searched, or tracks cross them."""
+    """Shots in order, blank frames around them; empty if no cuts were searched, or tracks cross them."""
     looks: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     """Mean vectors of tracks and others by id, shape (n_dims,), length 1; absent where none is seen well."""
     basis: TrackBasis = field(default_factory=TrackBasis)

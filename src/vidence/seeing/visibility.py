@@ -40,7 +40,7 @@ def visible(video: TrackedVideo) -> tuple[Visible, ...]:
 
 
 def overlap_s(visible: Visible, other: Visible) -> float:
-    """For how long both are visible, in seconds; 0 where they are not."""
+    """For how long both are visible, in seconds; 0 if they are not."""
     return max(min(visible.end_s, other.end_s) - max(visible.start_s, other.start_s), 0.0)
 
 

@@ -229,7 +229,7 @@ def _problems(values: Mapping[int, object]) -> tuple[FrameProblem, ...]:
 
 
 def check_problems(video: Video, problems: Sequence[FrameProblem], *, n_read: int) -> None:
-    """Refuse a video without a single readable frame.
+    """Reject a video without a single readable frame.
 
     Raises:
         MediaError: as many frames have problems as were read.

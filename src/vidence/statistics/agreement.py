@@ -19,7 +19,7 @@ Measurement = Literal["nominal", "ordinal", "interval"]
 
 
 def _cohen(tables: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cohen's kappa of each table, (..., k, k); NaN where both always give the same one answer."""
+    """Cohen's kappa of each table, (..., k, k); NaN if both always give the same one answer."""
     totals = tables.sum(axis=(-2, -1))
     seen = np.trace(tables, axis1=-2, axis2=-1) / totals
     rows, columns = tables.sum(axis=-1), tables.sum(axis=-2)
@@ -43,11 +43,11 @@ def cohen_kappa(
         first: one label for each item.
         second: the labels of the other on the same items, in the same order.
         clusters: the name of the cluster of each item.
-        rng: where the draws come from.
+        rng: source of random draws.
         settings: level and number of draws.
 
     Returns:
-        1 for full agreement, 0 for that of chance; NaN where both always give the same one label. Where one
+        1 for full agreement, 0 for that of chance; NaN if both always give the same one label. Where one
         side always gives the same label kappa is 0 in every draw, and there is no interval.
 
     Raises:
@@ -121,14 +121,14 @@ def krippendorff_alpha(
     Items with fewer than two ratings say nothing and are left out.
 
     Args:
-        ratings: shape (n_items, n_raters); NaN where a rater gave none. Number nominal labels.
+        ratings: shape (n_items, n_raters); NaN if a rater gave none. Number nominal labels.
         measurement: ``nominal`` (equal or not), ``ordinal`` (ranks), ``interval`` (distances).
-        rng: where the draws come from.
+        rng: source of random draws.
         clusters: the name of the cluster of each item; without it items are drawn.
         settings: level and number of draws.
 
     Returns:
-        1 for full agreement, 0 for that of chance; NaN where all ratings are equal.
+        1 for full agreement, 0 for that of chance; NaN if all ratings are equal.
 
     Raises:
         UsageError: another shape, an infinite rating, or no item with two ratings.
@@ -179,7 +179,7 @@ def krippendorff_alpha(
 
 
 def stepped_up(r: float) -> float:
-    """The reliability of a whole whose halves correlate so; NaN where the halves have nothing in common.
+    """The reliability of a whole whose halves correlate so; NaN if the halves have nothing in common.
 
     Source: Spearman (1910); Brown (1910).
     Departs: no value at or below 0 is given, since the formula has no meaning there.
@@ -198,7 +198,7 @@ def reliability(scores: ArrayLike, *, rng: np.random.Generator, n_splits: int = 
 
     Args:
         scores: shape (n_raters, n_things), without gaps.
-        rng: where the splits come from.
+        rng: source of random splits.
         n_splits: how many.
 
     Returns:

@@ -32,7 +32,7 @@ def letter_balance(
     Args:
         right: the right letter of each question.
         n_choices: how many choices each has.
-        rng: where the simulations come from.
+        rng: source of the simulations.
         n_draws: how many of them.
 
     Raises:
@@ -116,11 +116,11 @@ class PositionBias(Record):
     """How often each letter was right and was read.
 
     `right`, `read` count items by letter, in the order of `letters`; `accuracy` is the accuracy on the
-    items whose right answer is that letter, NaN where there are none. `n_unread` are items without an
+    items whose right answer is that letter, NaN if there are none. `n_unread` are items without an
     answer and `n_outside` answers that are no choice of their item: both count as wrong and enter no
     other count. `wrong_read` and `wrong_expected` compare, over the wrong answers alone, how often each
     letter was read and how often it would be if wrong answers fell on all other choices alike.
-    `p_value` is NaN where there is nothing to test, and `method` says so.
+    `p_value` is NaN if there is nothing to test, and `method` says so.
     """
 
     letters: tuple[str, ...]
@@ -193,10 +193,10 @@ def position_bias(
     It cannot tell a preference of the model from a release that puts tempting distractors in one place.
 
     Args:
-        read: the letter read for each item, None where none was.
+        read: the letter read for each item, None if none was.
         right: the right letter of each item.
         n_choices: how many choices each item has.
-        rng: where the simulations come from.
+        rng: source of the simulations.
         n_draws: how many of them.
 
     Raises:

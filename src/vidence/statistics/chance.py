@@ -29,7 +29,7 @@ _AND = re.compile(r"\s*[^\W\d]*\s*\band\s+")
 
 
 def longest_choice(choices: Sequence[str]) -> int | None:
-    """The position of the choice with the most characters; None where several have as many.
+    """The position of the choice with the most characters; None if several have as many.
 
     Blanks at the ends do not count.
 
@@ -45,7 +45,7 @@ def longest_choice(choices: Sequence[str]) -> int | None:
 
 
 def shortest_choice(choices: Sequence[str]) -> int | None:
-    """The position of the choice with the fewest characters; None where several have as few.
+    """The position of the choice with the fewest characters; None if several have as few.
 
     Blanks at the ends do not count.
 
@@ -65,7 +65,7 @@ def _lengths(choices: Sequence[str]) -> list[float]:
 
 
 def _ranked(sizes: Sequence[float], rank: int) -> int | None:
-    """Where the size of that rank stands; None where there is no such rank, or several have this size.
+    """Where the size of that rank stands; None if there is no such rank, or several have this size.
 
     A rule that took the first of equals would say something about letters, not about sizes.
     """

@@ -36,7 +36,7 @@ class Contrast(Record):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it can be told from 0."""
+        """Whether it differs clearly from 0."""
         return verdict(self.p_value, self.estimate)
 
 
@@ -62,7 +62,7 @@ def contrast(
         groups: the name of the group of each item, n of them.
         weights: what the mean of each group counts, adding up to 0: 1 and -1 for a difference.
         name: what it is, for `method`.
-        level: coverage of the interval; 1 less the level of the test.
+        level: coverage of the interval; 1 minus the level of the test.
 
     Raises:
         UsageError: a value outside of 0 to 1, a group of the weights without items, weights that do not add
@@ -126,7 +126,7 @@ def trend_weights(labels: Sequence[str]) -> dict[str, float]:
     It is the slope of the straight line through the means of the groups, each alike, one step apart.
 
     Args:
-        labels: the groups in their order, two or more.
+        labels: the groups in order, two or more.
 
     Raises:
         UsageError: fewer than two labels, or one twice.

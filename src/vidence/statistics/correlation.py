@@ -49,7 +49,7 @@ def _points(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np
 
 
 def linear_coefficient(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Pearson's r; NaN where one side does not vary."""
+    """Pearson's r; NaN if one side does not vary."""
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     a, b = x - x.mean(), y - y.mean()
@@ -135,7 +135,7 @@ def pearson(
     Args:
         x: one score for each point, shape (n,), n >= 3.
         y: the other score of each.
-        rng: where the draws come from.
+        rng: source of random draws.
         clusters: what points belong together, such as the model of several scores; used by the bootstrap
             alone. Without it points are drawn.
         settings: level and number of draws.
@@ -177,7 +177,7 @@ def spearman(
     Args:
         x: one score for each point, shape (n,), n >= 3.
         y: the other score of each.
-        rng: where the draws come from.
+        rng: source of random draws.
         clusters: as for `pearson`.
         error: the variance of Fisher's z times n - 3: 1.06 (``fieller``), 1 + rho^2 / 2
             (``bonett-wright``), or 1 as for Pearson's r (``fisher``), which is too small for ranks.
@@ -277,7 +277,7 @@ def kendall_tau(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
         y: the other scores of the same n systems, same shape.
 
     Returns:
-        Shape (...): 1 for the same order, -1 for the reverse one; NaN where one side is all tied.
+        Shape (...): 1 for the same order, -1 for the reverse one; NaN if one side is all tied.
 
     Raises:
         UsageError: different shapes, or fewer than two systems.

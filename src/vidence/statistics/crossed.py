@@ -134,7 +134,7 @@ def crossed_interval(
         people: who gave each answer.
         clusters: the source (video) of the item of each.
         groups: as for `mean_interval`.
-        bounds: the least and the greatest value that an answer can have.
+        bounds: the minimum and maximum value that an answer can have.
         level: coverage of the interval.
 
     Returns:

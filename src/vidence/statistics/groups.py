@@ -25,7 +25,7 @@ def all_right(scores: Sequence[float], structure: str = "") -> float:
 
 
 def graded(scores: Sequence[float], structure: str) -> float | None:
-    """The score of a group, 0 to 1, from its questions in their order; None where the group is not whole.
+    """The score of a group, 0 to 1, from its questions in order; None if the group is not whole.
 
     With the structure `RELEVANCE` it is the square of the share that is right. Otherwise it follows from how
     many are right before the first wrong one; of questions that stand side by side in the structure, one

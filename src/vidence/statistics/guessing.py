@@ -39,9 +39,9 @@ class Stickiness:
 def stickiness(pairs: Sequence[SamePairs], *, level: float = 0.95) -> Stickiness | None:
     """The chance that a guess is kept when one more frame is shown, from pairs of wrong letters.
 
-    A guess is kept with probability rho, otherwise drawn anew, evenly among the choices; d frames further it
+    A guess is kept with probability rho, otherwise drawn again, evenly among the choices; d frames further it
     is the kept one with rho to the power of d. Of two wrong letters the share that agrees is then
-    (rho^d + (1 - rho^d) / n) / (rho^d + (1 - rho^d)(n - 1) / n). The likeliest rho, to 0.0005, with the
+    (rho^d + (1 - rho^d) / n) / (rho^d + (1 - rho^d)(n - 1) / n). The most likely rho, to 0.0005, with the
     interval of its likelihood ratio; None without pairs. Pairs of two choices say nothing, since two wrong
     letters always agree there.
 
@@ -69,7 +69,7 @@ def stickiness(pairs: Sequence[SamePairs], *, level: float = 0.95) -> Stickiness
 class Guesser:
     """Who guesses among `n_choices`, and keeps a guess with probability `rho` for each frame more.
 
-    With `n_orders` the question is put in so many orders of the choices, each guessed on its own, and is
+    With `n_orders` the question is put in this many orders of the choices, each guessed on its own, and is
     right where all of them are.
     """
 

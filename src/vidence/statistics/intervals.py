@@ -61,7 +61,7 @@ def share_ends(
 
     Args:
         share: the means, any shape.
-        variance: their variances, same shape; 0 where clusters do not differ.
+        variance: their variances, same shape; 0 if clusters do not differ.
         layout: that of the items.
         level: coverage of the interval.
 
@@ -103,7 +103,7 @@ def p_values(
 
     Args:
         difference: means of differences from -1 to 1, any shape.
-        variance: their variances, same shape; 0 where clusters do not differ.
+        variance: their variances, same shape; 0 if clusters do not differ.
         n_apart: how many items differ, same shape; infinite for no such least p-value.
         dof: degrees of freedom of the variances.
         n_alike: clusters that count where they do not differ.
@@ -213,7 +213,7 @@ class ClusteredMean:
 
     @property
     def reason(self) -> str:
-        """Why there is no interval; empty where there can be one."""
+        """Why there is no interval; empty if there can be one."""
         return "" if self.layout.dof > 0 else too_few(self.layout.n_clusters, self.noun)
 
     def interval(self, *, bounds: Bounds = SHARE, level: float = 0.95) -> Estimate:
@@ -368,12 +368,12 @@ def mean_interval(
         clusters: the name of the cluster (video) of each item, n of them.
         groups: the name of the group of each item, such as its task, for the mean of the means of groups
             ("macro"): alike, or with `WITHIN` in names as `group_divisors` weighs them.
-        bounds: the least and the greatest value that an item can have: 0 and 1 for shares, infinite for what
+        bounds: the minimum and maximum value that an item can have: 0 and 1 for shares, infinite for what
             has no limit, such as a difference of counts.
         level: coverage of the interval.
 
     Returns:
-        The estimate; `dof` is None where no t was used.
+        The estimate; `dof` is None if no t was used.
 
     Raises:
         UsageError: nothing to average, a value that is not finite or outside `bounds`, not one cluster or

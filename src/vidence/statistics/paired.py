@@ -28,7 +28,7 @@ class McNemar(Record):
 
     `p_exact` and `p_mid` take items as independent. Where `is_clustered`, since items share videos, they are
     too small (up to 0.16 of false findings at 0.05), and only `Comparison.p_value` holds. `odds_ratio` is
-    ``n_only_first / n_only_second`` (inf where the second is 0, NaN where both are). `cohens_g` is the share
+    ``n_only_first / n_only_second`` (inf where the second is 0, NaN if both are). `cohens_g` is the share
     of the first among the items that only one of the two has right, less one half: from -0.5 to 0.5, NaN
     where there are none.
     """
@@ -51,7 +51,7 @@ class Comparison(Record):
     where the two-sided p-value is below 1 - level, and `verdict` says in a word what that amounts to.
     `p_value` is 1 where there is no interval. `n_first_higher`, `n_second_higher` and `n_same` count items.
     `standardised` is d_z, the mean difference by item over the standard deviation of these differences
-    (NaN where they do not vary). `mcnemar` is there when every value is 0 or 1.
+    (NaN if they do not vary). `mcnemar` is there when every value is 0 or 1.
     """
 
     mean_first: float
@@ -66,7 +66,7 @@ class Comparison(Record):
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the difference can be told from 0; see `Verdict`."""
+        """Whether the difference differs clearly from 0; see `Verdict`."""
         return verdict(self.p_value, self.difference)
 
 
@@ -85,7 +85,7 @@ def verdict(p_value: float, difference: Estimate) -> Verdict:
 
 
 def check_margin(margin: float) -> None:
-    """Refuse a margin of equivalence that no difference of two shares can lie within, or all do.
+    """Reject a margin of equivalence that no difference of two shares can lie within, or all do.
 
     Raises:
         UsageError: it is not between 0 and 1, that is 100 points.
@@ -103,7 +103,7 @@ def decided(value: float, *, is_clear: bool, is_within: bool) -> Decided:
 
     Args:
         value: the difference.
-        is_clear: whether it can be told from 0.
+        is_clear: whether it differs clearly from 0.
         is_within: whether the interval of two one-sided tests lies within the margin.
 
     Source: Schuirmann (1987); Lakens (2017), "Equivalence tests: a practical primer" (both tests together).
@@ -122,7 +122,7 @@ class Decision(Record, omit_defaults=True):
 
     `difference` has the interval that this rests on: that of two one-sided tests, or a confidence sequence,
     which allows for all looks before it and has seen all questions of its `n_clusters` sources. `n_items` and
-    `n_sources` are those that there are. `n_decisive` is after how many sources it was decided, and `n_asked`
+    `n_sources` are those available. `n_decisive` is after how many sources it was decided, and `n_asked`
     after how many questions; both are 0 where it is not. `n_left` questions were not asked.
     """
 
@@ -252,8 +252,8 @@ def compare(
             differ.
         clusters: the name of the cluster (video) of each item, n of them.
         groups: the name of the group of each item, for example its task, for a macro mean.
-        bounds: the least and the greatest score there can be; infinite for what has no limit.
-        level: coverage of the interval; 1 less the level of the test.
+        bounds: the minimum and maximum score there can be; infinite for what has no limit.
+        level: coverage of the interval; 1 minus the level of the test.
 
     Raises:
         UsageError: no items, different numbers of items, a value that is not finite, a difference that
@@ -305,7 +305,7 @@ class Pair(Record):
 
     So a difference keeps its sign in every table, whoever is ahead. `difference` is as that of `compare`, not
     adjusted for the number of pairs; `p_holm` is `p_value` adjusted for it. `is_clear` says whether the two
-    can be told apart.
+    can be distinguished.
     """
 
     first: str
@@ -327,12 +327,12 @@ class Pair(Record):
 
 
 class Ranking(Record):
-    """Systems on the same items, best first, and which of them can be told apart.
+    """Systems on the same items, best first, and which of them can be distinguished.
 
     `names` and `means` are in that order, `pairs` in the order in which the systems were given. `places`
     holds for each the best and the worst place that the clear pairs leave it, counted from 1. `groups` are
-    the largest sets of systems of which no two can be told apart; a system can be in several, since A and B,
-    and B and C, may be alike where A and C are not.
+    the largest sets of systems of which no two can be distinguished; a system can be in several, since A and
+    B, and B and C, may be alike where A and C are not.
     """
 
     names: tuple[str, ...]
@@ -428,7 +428,7 @@ def rank(
     bounds: Bounds = SHARE,
     level: float = 0.95,
 ) -> Ranking:
-    """Rank systems on the same items, and say which of them can be told apart.
+    """Rank systems on the same items, and say which of them can be distinguished.
 
     All pairs are tested as by `compare`, and the p-values adjusted by Holm's method. Two systems can be told
     apart if the adjusted p-value is below 1 - level.
@@ -438,8 +438,8 @@ def rank(
             `compare`.
         clusters: the name of the cluster (video) of each item, n of them.
         groups: the name of the group of each item, for macro means.
-        bounds: the least and the greatest score there can be; infinite for what has no limit.
-        level: coverage of the intervals; 1 less the level of the tests.
+        bounds: the minimum and maximum score there can be; infinite for what has no limit.
+        level: coverage of the intervals; 1 minus the level of the tests.
 
     Raises:
         UsageError: as for `compare`; fewer than two systems.

@@ -105,7 +105,7 @@ ONE_EACH = Design(n_items=2, n_clusters=2)
 def intraclass_correlation(values: ArrayLike, *, clusters: Sequence[str]) -> float:
     """The correlation of two values of the same cluster, from an earlier run.
 
-    It can come out below 0, mostly by chance; plan with 0 then. NaN where all values are equal.
+    It can come out below 0, mostly by chance; plan with 0 then. NaN if all values are equal.
 
     Args:
         values: one for each item, shape (n,); for a paired run the differences by item.

@@ -76,7 +76,7 @@ class PseudoMarks:
 
         Args:
             marks: by the program, from 0 to 1, shape (n_items,).
-            read: by the person; NaN where it was not read.
+            read: by the person; NaN if it was not read.
             strata: of each item, by which it was drawn.
 
         Raises:

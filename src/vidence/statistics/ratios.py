@@ -20,8 +20,8 @@ class Ratio(Record):
 
     `bootstrap` has the interval between percentiles of draws of clusters, `fieller` the same value with
     Fieller's interval. `g` is the square of (half the width of the t interval of the lower mean, over that
-    mean): from 1 on the lower mean cannot be told from 0, a ratio to it could be anything, and neither
-    interval is given. It is NaN for a single cluster and infinite where the lower mean is 0.
+    mean): from 1 on the lower mean does not differ clearly from 0, a ratio to it could be anything, and
+    neither interval is given. It is NaN for a single cluster and infinite where the lower mean is 0.
     """
 
     bootstrap: Estimate
@@ -30,7 +30,7 @@ class Ratio(Record):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the lower mean can be told from 0, so that the ratio has an interval."""
+        """Whether the lower mean differs clearly from 0, so that the ratio has an interval."""
         return self.g < 1
 
 
@@ -65,12 +65,12 @@ def ratio_of_means(
         first: one value for each item, shape (n,), or (n, r) with r repeats.
         second: those of the denominator, of the same items in the same order.
         clusters: the name of the cluster (video) of each item, n of them.
-        rng: where the draws come from.
+        rng: source of random draws.
         settings: level and number of draws.
 
     Returns:
-        A ratio; its value is NaN where the second mean is 0, and it has no interval where the second mean
-        cannot be told from 0.
+        A ratio; its value is NaN if the second mean is 0, and it has no interval where the second mean
+        does not differ clearly from 0.
 
     Raises:
         UsageError: no items, different numbers of items, a value that is not finite, or not one cluster for
@@ -96,7 +96,7 @@ def ratio_of_means(
     top, bottom = (mean.value for mean in sums)
 
     def ratio(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of each draw of clusters; NaN where the denominator is 0."""
+        """Of each draw of clusters; NaN if the denominator is 0."""
         tops, bottoms = (weights @ mean.totals[:, 0] for mean in sums)
         ratios = np.full(len(bottoms), math.nan)
         np.divide(tops, bottoms, out=ratios, where=bottoms != 0)

@@ -88,7 +88,7 @@ def summarise(scores: ArrayLike, *, bounds: Bounds = UNBOUNDED, level: float = 0
 
     Args:
         scores: one score for each run of the same questions, shape (r,).
-        bounds: the least and the greatest value there can be; the interval ends there.
+        bounds: the minimum and maximum value there can be; the interval ends there.
         level: coverage of the interval.
 
     Raises:
@@ -138,7 +138,7 @@ def components(
         values: shape (n, r), r >= 2 repeats of each of n items.
         clusters: the name of the cluster (video) of each item, n of them.
         groups: where given, the mean is that over these groups, each alike, and so are its errors.
-        bounds: the least and the greatest value there can be; infinite for what has no limit.
+        bounds: the minimum and maximum value there can be; infinite for what has no limit.
         level: coverage of the interval.
 
     Raises:
@@ -254,7 +254,7 @@ def vote_at(votes: Sequence[Hashable | None], values: ArrayLike, *, k: int) -> f
     repeats without any get 0.
 
     Args:
-        votes: the answer of each repeat; None where there is none.
+        votes: the answer of each repeat; None if there is none.
         values: what each repeat gets, shape (n_repeats,); an answer gets the mean over those that give it.
         k: how many of them are taken.
 

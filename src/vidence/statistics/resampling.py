@@ -74,7 +74,7 @@ def group_divisors(names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def check_level(level: float) -> None:
-    """Refuse a level that is no probability.
+    """Reject a level that is no probability.
 
     Raises:
         UsageError: it is not between 0 and 1.
@@ -110,7 +110,7 @@ def cluster_draws(
 
     Args:
         n_clusters: how many clusters there are; each draw takes as many, with replacement.
-        rng: where the draws come from; the size of the blocks does not change them.
+        rng: source of random draws; the size of the blocks does not change them.
         n_boot: how many draws.
         width: how many cells a figure needs for one draw; blocks are small enough for that, too.
 
@@ -145,10 +145,10 @@ def bootstrap(
     """A figure with the percentile interval of the cluster bootstrap.
 
     Args:
-        figure: what is estimated, from how often each cluster is drawn; NaN where it does not exist.
+        figure: what is estimated, from how often each cluster is drawn; NaN if it does not exist.
         size: how many items, and how many clusters.
         name: what the figure is, for `method`.
-        rng: where the draws come from.
+        rng: source of random draws.
         settings: level and number of draws.
 
     Source: as `cluster_draws` and `percentile_estimate`.
@@ -192,7 +192,7 @@ def percentile_estimate(
     Draws in which the figure does not exist are NaN; they are left out, and `method` says how many.
 
     Args:
-        value: the figure on all that was seen; NaN where it does not exist.
+        value: the figure on all that was seen; NaN if it does not exist.
         draws: the figure in each draw, shape (n_boot,); none are needed for a single cluster.
         size: how many items, and how many clusters.
         name: what the figure is, for `method`.
@@ -237,7 +237,7 @@ def difference_of_groups(
         first: one number for each item of the first group, shape (n_first,).
         second: the same for the second group, shape (n_second,).
         clusters: the name of the cluster of each item, for the first group and for the second.
-        rng: where the draws come from.
+        rng: source of random draws.
         settings: level and number of draws.
 
     Raises:

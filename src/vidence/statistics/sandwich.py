@@ -21,7 +21,7 @@ class Layout:
     Shapes: `counts` (n_clusters, n_groups), how many items there are; `weights` (n_groups,), what each group
     adds to the mean: alike for a mean over groups, adding up to 0 for a contrast of groups; `pulls` as
     `counts`, what one unit of a summed residual adds to the mean, scaled up for CR2, 0 in a group that lies
-    in one cluster. `dof` are the degrees of freedom, NaN where no group lies in two clusters. `n_effective`
+    in one cluster. `dof` are the degrees of freedom, NaN if no group lies in two clusters. `n_effective`
     is how many clusters of one size would weigh as these do, 1 over the sum of their squared shares;
     `dof_unseen` is what one such cluster, not seen, adds to the degrees of freedom.
 

@@ -106,7 +106,7 @@ class Watch:
     is open both ends are watched, and it is decided where both amount to the same.
 
     Args:
-        items: all that there are, whether they will come or not.
+        items: all available, whether they will come or not.
         seed: of the order.
         tag: of a macro mean over its values, which all items have; empty for the mean over items.
         level: coverage of all looks together.
@@ -137,7 +137,7 @@ class Watch:
         self._n_looked = self.n_decisive = self._n_asked = 0
 
     def add(self, item_id: str, least: float, most: float | None = None) -> None:
-        """Add the difference of one item, in any order; where it is open, the least and the greatest."""
+        """Add the difference of one item, in any order; where it is open, the minimum and maximum."""
         self._differences[item_id] = least, least if most is None else most
         for source in self.order[self._sides[0].n_sources :]:
             part = self._parts[source]

@@ -58,13 +58,13 @@ def sorted_means(
     """The mean of each thing over raters, sorted, with the envelope of means that differ by luck alone.
 
     A rater's score of a thing is the mean of its marks there, and raters count alike. In each draw every
-    rater's marks are dealt out anew over its places, so that it keeps its own mean and no thing is harder
+    rater's marks are dealt out again over its places, so that it keeps its own mean and no thing is harder
     than another; the envelope is of the sorted means of the draws, place by place.
 
     Args:
         raters: their marks; every thing has a mark of one of them.
         n_things: how many things there are.
-        rng: where the draws come from.
+        rng: source of random draws.
         are_alike: whether the marks of all raters are of the same questions in the same order. Whole
             questions, with the marks of all raters, are then dealt out besides, for `p_questions`.
         level: how many of the draws lie inside the envelope at each place.

@@ -49,7 +49,7 @@ def bradley_terry(
     Args:
         first: a name for each pair.
         second: the name that it is compared with.
-        outcomes: 1 where the first wins, 0 where the second does, 0.5 for a tie, shape (n_pairs,).
+        outcomes: 1 where the first wins, 0 if the second does, 0.5 for a tie, shape (n_pairs,).
         clusters: the name of the cluster of each pair.
         level: coverage of the intervals.
 

@@ -92,7 +92,7 @@ def rules(patterns: Iterable[URLPattern | URLResolver], above: str = "") -> Iter
 
 
 def refuse_open_routes(patterns: Iterable[URLPattern | URLResolver]) -> None:
-    """See that every address has a rule.
+    """Check that every address has a rule.
 
     Raises:
         UsageError: one has none.

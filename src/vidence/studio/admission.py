@@ -38,7 +38,7 @@ def refusal(
         project: where.
         protocol: its rules.
         role: the role.
-        item: on what; None where it is to be made.
+        item: on what; None if it is to be made.
     """
     if role not in training.WORKERS:
         return ""
@@ -67,7 +67,7 @@ def _domain_fault(user: UserRow, project: ProjectRow, item: ItemRow | None) -> s
 def left_today(
     by: str, project: ProjectRow, role: Role, *, clock: Callable[[], datetime], protocol: Protocol
 ) -> DailyAllowance | None:
-    """What one person may still begin today in one project; None where the protocol sets no bound.
+    """What one person may still begin today in one project; None if the protocol sets no bound.
 
     Both kinds of reviewers share one bound, as in `make.review.pay`. What is claimed and not decided yet
     counts, so that claims are not collected; a new wording of what was returned does not.

@@ -55,7 +55,7 @@ def link(before: str, content: Mapping[str, object]) -> str:
 
 
 def first_break(rows: Iterable[tuple[int, Mapping[str, object], str]]) -> str:
-    """Where a chain breaks first; empty where it does not.
+    """Where a chain breaks first; empty if it does not.
 
     Args:
         rows: the number, the content and the hash of each row, in the order of their numbers.

@@ -51,7 +51,7 @@ _BEFORE_A_PASSWORD: Final = ("password", "sign-out")
 
 
 class AuthMiddleware(AuthenticationMiddleware):
-    """Django's, which also gives the request a ``person``; None where no one has signed in."""
+    """Django's, which also gives the request a ``person``; None if no one has signed in."""
 
     def process_request(self, request: HttpRequest) -> None:
         """Set ``request.user`` and ``request.person``."""
@@ -67,7 +67,7 @@ class PolicyMiddleware(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: Callable[..., object], _args: object, kwargs: Mapping[str, str]
     ) -> HttpResponse | None:
-        """The refusal; None where the view may answer.
+        """The refusal; None if the view may answer.
 
         Raises:
             PermissionDenied: it is of another role, or names none.

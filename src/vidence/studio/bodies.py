@@ -59,7 +59,7 @@ class NulMiddleware(MiddlewareMixin):
 
 
 def _length(scope: Message) -> int:
-    """The length that a request claims, 0 where it claims none that can be read."""
+    """The length that a request claims, 0 if it claims none that can be read."""
     headers = cast("Iterable[tuple[bytes, bytes]]", scope.get("headers", ()))
     claimed = next((value for name, value in headers if name.lower() == b"content-length"), b"")
     return int(claimed) if claimed.isdigit() else 0

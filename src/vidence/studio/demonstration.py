@@ -88,7 +88,7 @@ def make_material(folder: Path, *, environment: Environment, now: datetime) -> s
         now: the time that the runs say.
 
     Returns:
-        What is left out, since a library is not installed; empty where nothing is.
+        What is left out, since a library is not installed; empty if nothing is.
 
     Raises:
         StoreError: the folder cannot be written.

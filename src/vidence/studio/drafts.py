@@ -80,7 +80,7 @@ def save(draft: DraftRow, *, body: str, seen: int, request: str) -> Saved | Conf
     """Save a draft and append to the log of saves, in one transaction.
 
     Args:
-        draft: its row; it is read anew.
+        draft: its row; it is read again.
         body: what is written now.
         seen: the version that it was written on.
         request: a word of the browser for this save, the same when it is sent again.

@@ -24,7 +24,7 @@ _MAY: Final = frozenset({"author", "reviewer", "meta"})
 
 
 def asked_now(item: ItemRow) -> HintedQuestion | None:
-    """What of the last wording can be tried; None where it has no hints."""
+    """What of the last wording can be tried; None if it has no hints."""
     return None if item.current is None else asked_of(content_of(item.current.content))
 
 
@@ -37,7 +37,7 @@ def mine(item: ItemRow, person: Person) -> ReviewRow | None:
 
 
 def closed(item: ItemRow, person: Person) -> str:
-    """Why this person may not try the hints of an item; empty where they may."""
+    """Why this person may not try the hints of an item; empty if they may."""
     if item.state not in _OPEN:
         return f"It is {item.state}; hints are tried between handing in and the end."
     if item.current is None or asked_now(item) is None:
@@ -75,10 +75,10 @@ def open_tries(project: ProjectRow, person: Person) -> list[ItemRow]:
 
 
 def answer(item: ItemRow, person: Person, words: str, *, is_sure: bool, opened: datetime) -> Refused | None:
-    """Keep an answer that was given from the words and the hints, with its time; None where it is kept.
+    """Keep an answer that was given from the words and the hints, with its time; None if it is kept.
 
     Args:
-        item: which one; it is read anew.
+        item: which one; it is read again.
         person: who answers.
         words: the letter of an option, or a free answer; empty: it cannot be told.
         is_sure: whether the text is enough, rather than being guessed from.

@@ -30,7 +30,7 @@ class HintTry(Record):
 
 
 def tries_of(item: ItemRow) -> Iterator[HintTry]:
-    """The tries of all wordings of an item, in their order."""
+    """The tries of all wordings of an item, in order."""
     rows = ReviewRow.objects.filter(item=item, stage=STAGE).select_related("revision", "reviewer")
     for row in rows.order_by("pk"):
         asked = asked_of(content_of(row.revision.content))
@@ -66,7 +66,7 @@ def of_wording(item: ItemRow, content: Mapping[str, object]) -> tuple[HintTry, .
 
 
 def refusal(kind: str, item: ItemRow, protocol: Protocol, *, by: str) -> str:
-    """Why tries of its hints speak against an act; empty where they do not.
+    """Why tries of its hints speak against an act; empty if they do not.
 
     What has hints that are too strong is not accepted. Who tried the hints has seen the reference answer of
     an open question, and so answers it nowhere else before the key is shown.

@@ -20,7 +20,7 @@ from vidence.studio.rules.wording import FieldDiff, field_diffs
 
 
 class Deed(Record):
-    """One act: its words and its person are empty where the reader may not know them."""
+    """One act: its words and its person are empty if the reader may not know them."""
 
     at: str
     kind: str
@@ -101,7 +101,7 @@ def history_of(item: ItemRow, person: Person) -> History:
 
 
 def question_for(item: ItemRow, person: Person) -> str:
-    """The question of the last wording of an item that a person may read; empty where there is no such."""
+    """The question of the last wording of an item that a person may read; empty if there is no such."""
     reviews = reviews_of_item(item)
     revisions = sorted(reviews.revisions.values(), key=lambda revision: revision.n)
     readable = _readable(item, _reader(item, person, reviews), events=reviews.events, revisions=revisions)

@@ -33,7 +33,7 @@ _PICTURES: Final = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif"})
 _MOST_ENTRIES: Final = 20_000
 _GONE: Final = ("rejected", "withdrawn", "voided")
 ORDER: Final = "media"
-"""Under this name the strata of an item have its media in their order, by their public names."""
+"""Under this name the strata of an item have its media in order, by their public names."""
 
 
 class Candidate(Record):
@@ -188,7 +188,7 @@ def _facts(place: Path, kind: str) -> MediaFacts | None:
 
 
 def media_rows(item: ItemRow) -> list[MediumRow]:
-    """The media of an item in their order."""
+    """The media of an item in order."""
     rows = {str(medium.public): medium for medium in item.media.all()}
     order = [rows.pop(name) for name in item.strata.get(ORDER, []) if name in rows]
     return order + sorted(rows.values(), key=lambda entry: entry.path)
@@ -259,7 +259,7 @@ def pictured(
     """The evidence that is on pictures, with its boxes; that of pictures which cannot be read is left out.
 
     Args:
-        previews: the media, in their order.
+        previews: the media, in order.
         shapes: the same, as `shapes_of` knows them.
         written: whose evidence it is.
     """

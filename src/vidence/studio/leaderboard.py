@@ -74,7 +74,7 @@ def open_board(release: Path, split: str, limits: Limits, *, title: str = "") ->
 
     Args:
         release: the public folder that ``vidence items release --hide`` wrote, with the format ``items``.
-        split: the hidden split; empty where there is only one.
+        split: the hidden split; empty if there is only one.
         limits: of each team.
         title: the name on pages; by default that of the folder.
 
@@ -142,7 +142,7 @@ def _hidden_split(release: Path, split: str) -> tuple[str, list[Item]]:
 
 
 def board_here() -> LeaderboardRow | None:
-    """The board of this studio; None where none is open."""
+    """The board of this studio; None if none is open."""
     row: LeaderboardRow | None = LeaderboardRow.objects.first()
     return row
 
@@ -240,7 +240,7 @@ def left(board: LeaderboardRow, team: str, now: datetime) -> Left:
 
 
 def is_out(row: SubmissionRow, board: LeaderboardRow, now: datetime) -> bool:
-    """Whether what became of a submission is shown.
+    """Whether the outcome of a submission is shown.
 
     Where answers are judged, the time until a score would tell which of them needed no judge; there it is
     shown from a midnight on, twelve hours at least after it was sent: what is sent right before one tells no

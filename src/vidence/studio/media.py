@@ -247,7 +247,7 @@ class MediaDesk:
         return await anyio.to_thread.run_sync(work, limiter=self._decoders)
 
     def _video(self, path: Path, kind: str) -> tuple[Video, str]:
-        """A medium as numbered frames, and its hash; read once, however many ask for it at the same time.
+        """A medium as numbered frames, and its hash; read once, however many ask for it concurrently.
 
         Raises:
             MediaError: it cannot be read.

@@ -204,7 +204,7 @@ class FloodMiddleware(MiddlewareMixin):
 
 
 def reason(error: BaseException) -> str:
-    """Why nothing could be written, in words; empty where the error is of another kind."""
+    """Why nothing could be written, in words; empty if the error is of another kind."""
     if isinstance(error, DatabaseError):
         cause = error.__cause__
         name = str(getattr(cause, "sqlite_errorname", "")).split("_")[:2]

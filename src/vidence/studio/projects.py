@@ -137,7 +137,7 @@ def folder_below(words: str, roots: Sequence[Path]) -> str:
 
 
 def add_items(project: ProjectRow, item_ids: Iterable[str], *, kinds: Mapping[str, str]) -> int:
-    """Make room for items that are not there yet; how many were new. They are empty until one is submitted.
+    """Make room for items that do not exist yet; how many were new. They are empty until one is submitted.
 
     Args:
         project: where they belong.

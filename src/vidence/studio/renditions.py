@@ -1,4 +1,4 @@
-"""Copies for browsers of videos that no browser plays: made one after the other, kept in the cache folder."""
+"""Copies for browsers of videos that no browser plays: made one by one, kept in the cache folder."""
 
 import hashlib
 import threading

@@ -75,7 +75,7 @@ class ItemView(Record):
 
 
 def reviews_of_item(item: ItemRow) -> Reviews:
-    """The review of one item: its wordings and acts, in their order."""
+    """The review of one item: its wordings and acts, in order."""
     protocol = protocol_of(item.project)
     state = standing(item, protocol)
     return Reviews(
@@ -150,7 +150,7 @@ def stages_of(person: Person, project: ProjectRow) -> tuple[StageRole, ...]:
 
 
 def claim_fault(item: ItemRow, person: Person, look: ItemView) -> str:
-    """Why this person may not claim an item; empty where they may."""
+    """Why this person may not claim an item; empty if they may."""
     role = stage_role(look.state, look.protocol)
     if role not in person.roles_in(item.project.slug):
         return f"it is waiting for the role {role!r}, which you do not have here"
@@ -275,7 +275,7 @@ def count(item: ItemRow, person: Person, values: Mapping[str, str]) -> str:
     """Keep one's own counts; what others counted is shown after them, and they stay as they are.
 
     Returns:
-        Why they are not kept; empty where they are.
+        Why they are not kept; empty if they are.
     """
     with transaction.atomic():
         item = ItemRow.objects.select_for_update().select_related("project").get(pk=item.pk)

@@ -64,7 +64,7 @@ class Marker:
 
 
 class Done(Record):
-    """What became of one job: why it could not be scored, empty where it was."""
+    """The outcome of one job: why it could not be scored, empty if it was."""
 
     team: str
     reason: str = ""
@@ -113,7 +113,7 @@ def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bo
 
 
 def take(now: datetime) -> SubmissionRow | None:
-    """Lease the oldest submission that waits; None where none does.
+    """Lease the oldest submission that waits; None if none does.
 
     What is returned is the job: its `lease` stays the word that this scorer holds it under.
     """
@@ -167,7 +167,7 @@ def finish(job: SubmissionRow, vault: Vault, values: Mapping[str, float], *, now
 
 
 def work(vault: Vault, marker: Marker) -> Done | None:
-    """Score the next submission; None where none waits."""
+    """Score the next submission; None if none waits."""
     job = take(marker.clock())
     if job is None:
         return None
@@ -221,7 +221,7 @@ def _score(job: SubmissionRow, vault: Vault, marker: Marker) -> dict[str, float]
 
 
 def _known(row: Row) -> float | None:
-    """The score of a trial; None where no judge replied, which a report counts as wrong."""
+    """The score of a trial; None if no judge replied, which a report counts as wrong."""
     is_lost = row.is_judge_error and not any(verdict.said for verdict in row.score.verdicts)
     return None if is_lost else row.correct
 

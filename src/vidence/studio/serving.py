@@ -43,7 +43,7 @@ class Bind(Record):
 
 
 def refuse_unsafe(bind: Bind, *, has_accounts: bool) -> None:
-    """Refuse to serve a studio on a network without the protection that this needs.
+    """Reject to serve a studio on a network without the protection that this needs.
 
     Raises:
         UsageError: it would be reached from other machines without accounts, or without TLS.
@@ -63,7 +63,7 @@ def refuse_unsafe(bind: Bind, *, has_accounts: bool) -> None:
 
 
 def try_tls(tls: Tls) -> None:
-    """See that a certificate and its key can be used.
+    """Check that a certificate and its key can be used.
 
     Raises:
         UsageError: they cannot.

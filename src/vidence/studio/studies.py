@@ -175,7 +175,7 @@ def _new_key() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Invitation:
-    """What a link leads to: the participant that is known by it, or None where consent makes a new one.
+    """What a link leads to: the participant that is known by it, or None if consent makes a new one.
 
     `recruited` is how; `ident` and `parameters` are of a recruiter, `user` is the account.
     """
@@ -189,7 +189,7 @@ class Invitation:
 
 
 def invitation_of(study: StudyRow, key: str, parameters: Mapping[str, str]) -> Invitation | None:
-    """What the link with a key leads to; None where there is no such link.
+    """What the link with a key leads to; None if there is no such link.
 
     Args:
         study: the study.
@@ -391,7 +391,7 @@ class Seat:
 
 
 def planned_at(row: ParticipantRow, place: int) -> PlannedTrial | None:
-    """The plan of a trial that was shown; None where it was not."""
+    """The plan of a trial that was shown; None if it was not."""
     kept = ResponseRow.objects.filter(participant=row, place=place).values_list("trial", flat=True).first()
     return None if kept is None else msgspec.json.decode(kept, type=PlannedTrial)
 
@@ -449,7 +449,7 @@ def note(row: ParticipantRow, kind: str, *, place: int | None = None, words: str
 
 
 def show(row: ParticipantRow, place: int) -> tuple[Seat, Trial, ResponseRow] | None:
-    """The trial at a place, noted as shown the first time; None where it is not the one to be seen now.
+    """The trial at a place, noted as shown the first time; None if it is not the one to be seen now.
 
     Raises:
         UsageError: the study is closed.

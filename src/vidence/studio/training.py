@@ -56,7 +56,7 @@ def add_guideline(project: ProjectRow, source: str, *, by: str) -> GuidelineRow:
 
 
 def newest(project: ProjectRow) -> GuidelineRow | None:
-    """The last version of the guidelines of a project; None where it has none."""
+    """The last version of the guidelines of a project; None if it has none."""
     row: GuidelineRow | None = GuidelineRow.objects.filter(project=project).order_by("-version").first()
     return row
 
@@ -167,7 +167,7 @@ class RoleProgress(Record):
 
     @property
     def refusal(self) -> str:
-        """Why the role is not open; empty where it is."""
+        """Why the role is not open; empty if it is."""
         if self.is_passed or not self.n_trials:
             return ""
         if self.is_stuck:

@@ -92,7 +92,7 @@ def kind_of_disk(path: Path, mounts: str) -> str:
 
 
 def refuse_unsafe_folder(data: Path, *, has_database: bool, mounts: Path = Path("/proc/self/mounts")) -> None:
-    """See that a team's studio can keep its database in a folder.
+    """Check that a team's studio can keep its database in a folder.
 
     Args:
         data: the folder, which is there.
@@ -220,7 +220,7 @@ def mode_of(connection: "BaseDatabaseWrapper") -> dict[str, str]:
 
 
 def refuse_unsafe_database(connection: "BaseDatabaseWrapper") -> None:
-    """See that a database keeps what it has acknowledged, and that writers wait for each other.
+    """Check that a database keeps what it has acknowledged, and that writers wait for each other.
 
     Raises:
         StoreError: SQLite could not be set so (a network disk, as a rule).
@@ -310,7 +310,7 @@ def _checked(path: Path, *, name: Path) -> Copied:
 
 
 def without_studio(folder: Path) -> None:
-    """See that a folder holds no studio; what a killed `restore` left in it is removed.
+    """Check that a folder holds no studio; what a killed `restore` left in it is removed.
 
     Raises:
         UsageError: it does, or it holds something else.

@@ -385,7 +385,7 @@ def sent_back(row: MadeSetRow, video_id: str) -> dict[tuple[str, str], str]:
 
 
 def take_in(set_row: MadeSetRow) -> int:
-    """Take the rows of people's files into the database that are not there; how many were new.
+    """Take the rows of people's files into the database that do not exist; how many were new.
 
     Raises:
         DataError: a file has lines that cannot be used; each is named.
@@ -446,7 +446,7 @@ def _as_said(row: SignedRow) -> Said:
 
 
 def rows_of(set_row: MadeSetRow, kind: type[FileRowT], *, video_id: str) -> tuple[FileRowT, ...]:
-    """The rows of a file on one video, in their order, as the making reads them.
+    """The rows of a file on one video, in order, as the making reads them.
 
     Raises:
         DataError: the file has lines that cannot be used.

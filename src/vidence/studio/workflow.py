@@ -36,7 +36,7 @@ class Act(Record):
     whose: str = ""
     """The person whose claim expires."""
     seen: int | None = None
-    """The `lock_version` of the item that the person saw; None where nothing was shown."""
+    """The `lock_version` of the item that the person saw; None if nothing was shown."""
 
 
 class RecordedAct(Record):
@@ -113,7 +113,7 @@ def act(item: ItemRow, act: Act) -> Result:
     """Record an act on an item if the rules allow it, in one transaction.
 
     Args:
-        item: its row; it is read anew, and changed.
+        item: its row; it is read again, and changed.
         act: what is done.
     """
     with transaction.atomic():

@@ -71,7 +71,7 @@ def draw_sample(run: Run, *, n: int, n_people: int, seed: int, environment: Envi
 
 
 def _check(run: Run) -> None:
-    """Refuse runs whose score a sample of replies cannot correct."""
+    """Reject runs whose score a sample of replies cannot correct."""
     n_waiting = sum(row.correct is None and not row.item.is_hidden for row in run.rows)
     if run.people or run.plan.repeats > 1:
         why = "it has several replies to a question; use a run that asked each question once"

@@ -79,7 +79,7 @@ def reported(
 
 
 def checklist(outcome: StudyOutcome, tables: Sequence[Table]) -> tuple[Entry, ...]:
-    """Every item of the checklist, in its order.
+    """Every item of the checklist, in order.
 
     Args:
         outcome: the study.
@@ -137,7 +137,7 @@ def checklist_latex(entries: Sequence[Entry]) -> str:
 
 
 def _of_plan(outcome: StudyOutcome) -> dict[str, str]:
-    """Fill in items from study.toml and the draw; empty where they have no value."""
+    """Fill in items from study.toml and the draw; empty if they have no value."""
     study, drawn = outcome.file.study, outcome.drawn
     aids = _by_phase(outcome, lambda phase: phase.aids)
     practice, n_catch = study.practice, study.catch.n

@@ -102,7 +102,7 @@ def study_plan(file: StudyFile, *, model: str = NOBODY, cache_root: Path | None 
     run.
 
     Raises:
-        UsageError: the study names neither, or something that is not there.
+        UsageError: the study names neither, or something that does not exist.
         DataError: a benchmark that was not fetched; the message has the command that does.
     """
     study = file.study
@@ -195,7 +195,7 @@ def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
 
     Raises:
         UsageError: the study cannot be put to people as it is; the message has all that is wrong.
-        DataError: questions or runs cannot be read; `MissingMediaError` lists media that are not there.
+        DataError: questions or runs cannot be read; `MissingMediaError` lists media that do not exist.
     """
     if texts := problems(file):
         raise UsageError(_listed(file, texts))

@@ -240,7 +240,7 @@ def label_sections(
         responses: those that count, see `counted`.
         answers: what people answered, by what it is called.
         items: the drawn items.
-        draws: the level of intervals, and where draws come from.
+        draws: the level of intervals, and source of random draws.
     """
     tables: list[Table] = []
     if any(field.kind == "kinds" for field in file.study.form):

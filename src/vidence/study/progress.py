@@ -190,7 +190,7 @@ class Course:
         return tuple(trial for trial in self.trials if trial.phase == phase.name and trial.kind != "practice")
 
     def phase_ended(self, phase: Phase, now: datetime) -> datetime | None:
-        """When a phase ended; None where it has not begun or goes on.
+        """When a phase ended; None if it has not begun or goes on.
 
         It ends by its clock, by the participant's word, or (where nothing may be changed) when its last
         trial is answered or has run out.

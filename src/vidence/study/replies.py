@@ -204,7 +204,7 @@ def shown_trial(
         item: the question, in its own order.
         trial: the trial; of a reply the choices stand as the model was shown them.
         phase: says what is shown.
-        lines: the drawn replies, see `lines_of`; empty where trials show none.
+        lines: the drawn replies, see `lines_of`; empty if trials show none.
 
     Raises:
         DataError: the reply was not drawn.

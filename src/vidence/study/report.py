@@ -166,7 +166,7 @@ def report_of(outcome: StudyOutcome, *, draws: Draws, with_published: bool = Fal
 
     Args:
         outcome: the study.
-        draws: the level of intervals, and where draws come from.
+        draws: the level of intervals, and source of random draws.
         with_published: whether people and models are set beside the rows that papers print.
 
     Raises:

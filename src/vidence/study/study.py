@@ -276,7 +276,7 @@ def read_study(path: Path) -> StudyFile:
         path: the file, or the folder that holds `STUDY_FILE`.
 
     Raises:
-        UsageError: the file cannot be read, or a setting is unknown or makes no sense; the message has the
+        UsageError: the file cannot be read, or a setting is unknown or is invalid; the message has the
             line.
     """
     path = path / STUDY_FILE if path.is_dir() else path

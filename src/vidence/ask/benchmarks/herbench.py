@@ -225,7 +225,7 @@ def _item(stem: str, row: _Row, revision: str) -> Item:
 def _source(row: _Row, metadata: _Metadata) -> str:
     """Return a question's source film or recording: as stated, else its video with its folder.
 
-    All of WILDTRACK is one recording: seven cameras record one square at the same time.
+    All of WILDTRACK is one recording: seven cameras record one square concurrently.
     """
     if metadata.source_id:
         return metadata.source_id

@@ -85,7 +85,7 @@ class Weights:
 
         Args:
             texts: the texts.
-            fill_to: pad all to so many tokens; None: to the longest of them.
+            fill_to: pad all to this many tokens; None: to the longest of them.
         """
         # The mark of the end stays: the tokenizer cuts the words before it.
         cut = self.tokenizer(list(texts), truncation=True, max_length=self.limit, verbose=False)["input_ids"]

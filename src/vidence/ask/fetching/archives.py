@@ -78,7 +78,7 @@ def unpack(
     out is counted, and may be four times the archive and `free_bytes` more: videos are compressed already.
 
     Args:
-        pieces: the file, or the pieces into which it was cut, in their order.
+        pieces: the file, or the pieces into which it was cut, in order.
         name: its path in the data set; members are taken for files below it.
         into: the folder to write to, at the needed paths.
         free_bytes: `FREE_BYTES`, less what earlier archives of the command took of it.

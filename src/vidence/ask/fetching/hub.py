@@ -122,7 +122,7 @@ class Hub:
             listing: the data set.
             files: those to fetch.
             named: the branch or tag by which it was asked for, noted in the cache.
-            on_file: told of each file that is there.
+            on_file: called for each file.
 
         Returns:
             The folder of the data set at its commit.

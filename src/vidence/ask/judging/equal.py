@@ -128,7 +128,7 @@ class Quantity:
 
 
 def quantity_of(text: str) -> Quantity | None:
-    """The quantity that a text is; None where it is anything else, or its unit is not in the table.
+    """The quantity that a text is; None if it is anything else, or its unit is not in the table.
 
     >>> quantity_of("3 cm") == quantity_of("30 mm"), quantity_of("3 apples")
     (True, None)

@@ -66,7 +66,7 @@ def _known(names: Iterable[str], more: Mapping[str, str]) -> dict[str, dict[str,
 
 
 def _check_judge(folder: Path, set_name: str) -> None:
-    """Refuse what was imported for another judge, or for asking: its verdicts have other keys."""
+    """Reject what was imported for another judge, or for asking: its verdicts have other keys."""
     about = read_origin(folder)
     released_set = released().get(about.name) if about is not None else None
     if released_set is not None and released_set.judge != set_name:

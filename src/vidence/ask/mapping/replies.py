@@ -20,7 +20,7 @@ _SCORES = ("rating", "score", "value", "correct", "accuracy", "acc")
 class Recorded(Record, omit_defaults=True):
     """One reply out of a log; with the names of the columns of ``replay:``.
 
-    `correct` is the score that the other tool gave, from 0 to 1; None where the log holds none.
+    `correct` is the score that the other tool gave, from 0 to 1; None if the log holds none.
     """
 
     item_id: str

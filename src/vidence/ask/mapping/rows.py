@@ -161,7 +161,7 @@ def _below(value: object, levels: Sequence[str], *, keys: Mapping[str, str], pla
 def levels_of(file: DataFile) -> tuple[int, Row] | None:
     """Return how many object keys surround the rows of a JSON file, and its first row.
 
-    None where it is not one object with lists of rows inside.
+    None if it is not one object with lists of rows inside.
     """
     if file.ending != ".json" or file.content.lstrip()[:1] != b"{":
         return None
@@ -191,7 +191,7 @@ def find_files(data: Path, patterns: Sequence[str], *, split: str) -> list[Path]
 
     Args:
         data: a file or a folder.
-        patterns: names of files as globs, the likeliest first.
+        patterns: names of files as globs, the most likely first.
         split: a split, or ``all`` where there is one only.
 
     Raises:

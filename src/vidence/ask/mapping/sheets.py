@@ -246,7 +246,7 @@ def _cell(cell: ElementTree.Element, shared: list[str]) -> object:
 class Columns:
     """Possible column names for each field.
 
-    `names` are the names that each field's column may have, the likeliest first. One field of each group in
+    `names` are the names that each field's column may have, the most likely first. One field of each group in
     `needed` must be there. Fields in `nested` may be JSON texts.
     """
 

@@ -95,7 +95,7 @@ def in_sight_s(item: Item) -> tuple[float, ...]:
 def expected_mrfs(model: SimulatedModel, item: Item) -> int | None:
     """Return how many frames the model needs of a ranking that starts with one frame per needed card.
 
-    The cards come in the order of the question. 0 where words are enough, None where all are not.
+    The cards come in the order of the question. 0 where words are enough, None if all are not.
 
     Raises:
         DataError: this is no item of a phantom world.

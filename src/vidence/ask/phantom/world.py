@@ -120,10 +120,10 @@ def render(out: Path, spec: WorldSpec, *, seed: int, n_workers: int = 2) -> Worl
     The questions are written last, so a folder without ``items.jsonl`` is an unfinished world.
 
     Args:
-        out: the folder; made if it is not there.
+        out: the folder; made if it does not exist.
         spec: what to make.
         seed: decides everything that is drawn; the same spec and seed give the same items.
-        n_workers: how many videos are encoded at the same time.
+        n_workers: how many videos are encoded concurrently.
 
     Raises:
         UsageError: the spec cannot be made.

@@ -1,7 +1,7 @@
 """The frames that learned selectors score before they choose: about so many per second.
 
 A grid is named ``herbench-2fps``, ``aks-1fps``, ``bolt-1fps``, ``fps:X``, ``uniform:N`` or ``all``. The rules
-of papers give positions of shape (n,) in the order of time, as the released code does, rounding included;
+of papers give positions of shape (n,) in time order, as the released code does, rounding included;
 `fps` is the frame rate in frames per second.
 """
 

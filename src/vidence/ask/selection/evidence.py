@@ -120,7 +120,7 @@ class AnnotatedEvidence(Selector):
     with `only`, there is no rest. With `by_piece` the frames that one piece of evidence lists are one
     group and share its turn; with `may_lack` an item without evidence gets uniform frames. Times are
     seconds from the first frame of the file; a span shorter than a frame gives the frame on screen at its
-    start. All distinct, in the order of time.
+    start. All distinct, in time order.
 
     Source: HERBench, section 5.1, footnote 1 (oracle frames plus others up to the budget), and
         section 5.2 (oracle frames only: ``evidence:only``).

@@ -91,7 +91,7 @@ class FragScores(Best):
 
         Args:
             item: the question.
-            images: the candidates, in their order.
+            images: the candidates, in order.
             words: what is asked, by the template ``frag-scores``.
 
         Raises:

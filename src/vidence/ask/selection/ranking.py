@@ -71,7 +71,7 @@ def ranked(
     Returns:
         Positions in `clip`, shape (n,).
 
-    Source: HERBench, section 3.4 wants a ranking and its released code calls the rule anew for
+    Source: HERBench, section 3.4 wants a ranking and its released code calls the rule again for
         every k.
     Departs: no.
 

@@ -57,7 +57,7 @@ def checked_scores(scores: object, *, where: str, n_expected: int | None) -> NDA
     Args:
         scores: what was given.
         where: what they are the scores of, for messages.
-        n_expected: how many there must be; None where any number will do.
+        n_expected: how many there must be; None if any number will do.
 
     Raises:
         DataError: not a list of numbers, not finite, or not as many as expected.

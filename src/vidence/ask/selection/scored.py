@@ -151,7 +151,7 @@ class ByScores(ScoringSelector):
             clip: the frames.
             item: the question.
             n_frames: the budget.
-            scores: one for each candidate, shape (n_candidates,); None where they are in a file.
+            scores: one for each candidate, shape (n_candidates,); None if they are in a file.
 
         Raises:
             UsageError: `n_frames` is not positive, or no scores.

@@ -33,7 +33,7 @@ _SCORE = Form(fields=(Field(key="score", kind="points", meaning="how far to trus
 class RewardExchange:
     """A request to a reward model about some replies, and its answer.
 
-    `read` is None where nothing could be read, also not in the repair.
+    `read` is None if nothing could be read, also not in the repair.
     """
 
     about: tuple[int, ...]

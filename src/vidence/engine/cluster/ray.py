@@ -144,7 +144,7 @@ def _connect(ray: ModuleType, address: str, *, may_be_open: bool) -> str:
 
 
 def _check_token(place: str, named: str) -> None:
-    """Refuse a cluster that accepts callers without a token, or that rejects ours.
+    """Reject a cluster that accepts callers without a token, or that rejects ours.
 
     Raises:
         UsageError: the cluster is refused.

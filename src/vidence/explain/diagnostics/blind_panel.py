@@ -136,7 +136,7 @@ def orders(item: Item, n_wanted: int, *, seed: int) -> tuple[tuple[int, ...], ..
 
     Open questions, and those with one choice, have only the empty order.
 
-    Source: HumanPCR, appendix B.1 (the choices are permuted anew in each run).
+    Source: HumanPCR, appendix B.1 (the choices are permuted again in each run).
     Departs: the paper does not say whether two runs may have the same order.
     """
     n_choices = len(item.choices) if item.answer_kind == "choice" else 0

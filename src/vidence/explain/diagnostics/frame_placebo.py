@@ -28,7 +28,7 @@ class PlaceboDeltas:
     """The deltas of the frames of one question's evidence, and those of a placebo, in one context.
 
     The placebo are frames apart from the evidence that are left out, too, or the frames of the evidence
-    encoded anew. `alone` are those of the evidence without the others, by which HERBench shares out.
+    encoded again. `alone` are those of the evidence without the others, by which HERBench shares out.
     """
 
     item: Item

@@ -43,9 +43,9 @@ class OverLetters:
 
 
 def of_logps(reported: Mapping[str, float] | None, letters: Sequence[str]) -> OverLetters | None:
-    """The softmax over the letters of what a model reported; None where it reported none of them.
+    """The softmax over the letters of what a model reported; None if it reported none of them.
 
-    Models report the likeliest tokens only. Letters that are absent get alike the most that they can have:
+    Models report the most likely tokens only. Letters that are absent get alike the most that they can have:
     no more than any letter reported, and together no more than what these leave of 1.
 
     Source: HERBench, section 5.2, step 1.
@@ -157,7 +157,7 @@ class FrameSharesFinding(Record, omit_defaults=True):
     beside_deltas: tuple[float, ...] = ()
     """With a placebo: the deltas of the same frames, with frames apart from the evidence shown, too."""
     placebo_deltas: tuple[float, ...] = ()
-    """Those of the frames apart, to the option that is likeliest with all of these frames."""
+    """Those of the frames apart, to the option that is most likely with all of these frames."""
     placebo_why: str = ""
     """Why a requested placebo is missing."""
 
@@ -284,7 +284,7 @@ def create(settings: Settings) -> Diagnostic:
 
 @dataclass(frozen=True, kw_only=True)
 class Shares:
-    """What each frame adds, shapes (n_frames,); `shares` is None where no frame adds anything.
+    """What each frame adds, shapes (n_frames,); `shares` is None if no frame adds anything.
 
     Source: HERBench, section 5.2.
     Departs: see `share_out`.

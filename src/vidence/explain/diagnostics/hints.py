@@ -145,7 +145,7 @@ def filler(words: str) -> str:
 
 
 class Hints(Examination[Settings]):
-    """Each question with no hint, with hints of each level, and with what hints must be told apart from.
+    """Each question with no hint, with hints of each level, and with what hints must be distinguished from.
 
     Levels are cumulative: level 2 gives the first two hints of a question. All is asked together. With V(h)
     the score with the frames of the plan and hints h, W(h) that of the words alone, 3 the highest level::

@@ -89,7 +89,7 @@ class MrfsFinding(Record):
     letters: dict[int, str] = msgspec.field(default_factory=dict)
     """The letter in the reply to each number of frames, in the item's own order of choices.
 
-    Empty where none could be read; of open questions nothing. Of several orders it is that of the first.
+    Empty if none could be read; of open questions nothing. Of several orders it is that of the first.
     """
     n_orders: int = 1
     """Number of choice orders in which each number of frames was asked."""
@@ -102,7 +102,7 @@ class MrfsFinding(Record):
     n_steps: int = 0
     """Rounds of the search, as the released code counts them."""
     is_monotone: bool | None = None
-    """False where fewer frames were enough and more were not, None where not all numbers were seen."""
+    """False where fewer frames were enough and more were not, None if not all numbers were seen."""
     is_changed: bool | None = None
     """Whether the same prompt with all frames got another answer the second time, where that was tried."""
     error: str = ""
@@ -112,7 +112,7 @@ class Mrfs(Examination[Settings]):
     """The smallest number of frames, best first, with which a model is right.
 
     The question is put without frames, with all frames of the ranking, and with prefixes of it; frames
-    are shown in the order of time. A reply that cannot be read is wrong. A question with a request that
+    are shown in time order. A reply that cannot be read is wrong. A question with a request that
     is rejected is an error, and counted apart.
 
     Source: HERBench, section 3.4 and its released code; the shares of the categories and the restricted
@@ -412,8 +412,8 @@ def official(prober: Probes, settings: Settings) -> Flow[Result]:
     requested, not delivered.
 
     Source: HERBench's released code, calculate_mrfs.py.
-    Departs: frames are prefixes of one ranking, while the released code selects anew for each number; a reply
-    that reports an
+    Departs: frames are prefixes of one ranking, while the released code selects again for each number; a
+    reply that reports an
         error is parsed by the plan's parser.
     """
     without = yield from prober.is_right(0)

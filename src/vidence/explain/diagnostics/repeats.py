@@ -47,7 +47,7 @@ class Repeats(Examination[Settings]):
     C(c, k) / C(n, k), all right; *vote@k* is what the answer that most of the k give gets, ties split, where
     a reply without an answer is no vote. All are free of bias for every k up to n.
 
-    Two lines bound what they say: one who guesses anew each time, with g = 1 / choices, has 1 - (1 - g)^k,
+    Two lines bound what they say: one who guesses again each time, with g = 1 / choices, has 1 - (1 - g)^k,
     g^k and g; one who always gives the same answer has pass@k = pass^k = vote@k for all k. The replies are
     those of a run with ``--repeats``, and of the strategies that draw several.
 

@@ -101,7 +101,7 @@ class Rotations(Examination[Settings]):
 
     A rotation moves every choice to another place. So an answer after the first either names the same text
     under another letter, or the same letter with another text, or neither. Who knows is right in all orders;
-    who guesses anew each time is with the chance g ** r; who always says one letter never is.
+    who guesses again each time is with the chance g ** r; who always says one letter never is.
 
     A guess that keeps to a text is right in all orders with the chance g of a single guess: rotating the
     choices does not remove it.

@@ -99,7 +99,7 @@ def recall(item: Item, times_s: Sequence[float], *, slack_s: float = 0.0) -> flo
         slack_s: how far outside a span ``[start_s, end_s)`` a frame still shows it, in seconds.
 
     Returns:
-        None where no evidence has a time, or where there are several media, of which evidence does not say
+        None if no evidence has a time, or where there are several media, of which evidence does not say
         which one it is in.
 
     Source: what HERBench, section 5.1, calls evidence retrieval.

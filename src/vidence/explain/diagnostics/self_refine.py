@@ -89,7 +89,7 @@ class SelfRefine(Examination[Settings]):
     the two is the gain. Asking again changes answers by itself: of a model that is right with chance p each
     time, p (1 - p) are repaired and as many spoiled. So three controls start from the same first answer:
     *no review* (written again without one), *review of something else* (one of `FOREIGN_REVIEWS`, drawn by
-    the question), and *asked anew* (further replies to the same prompt, no trail). Only what is repaired
+    the question), and *asked again* (further replies to the same prompt, no trail). Only what is repaired
     beyond them is refinement.
 
     Source: HumanPCR, section 4.3 and tables 4 and 12 (M = 1 to 3 rounds).

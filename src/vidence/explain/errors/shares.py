@@ -96,7 +96,7 @@ class KindShare:
     """How often one kind occurs among the labelled errors.
 
     `counts` and `shares` are by run; `over_settings` is the mean of the shares of the runs, `pooled` the
-    share of all errors. `over_settings` is None where a run has no labelled error, or there is one run alone.
+    share of all errors. `over_settings` is None if a run has no labelled error, or there is one run alone.
     `n_second` labels name it as a second kind.
     """
 

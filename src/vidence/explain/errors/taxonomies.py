@@ -88,7 +88,7 @@ def read_taxonomy(text: str, *, where: str) -> Taxonomy:
 
     Raises:
         DataError: no TOML, a field that is missing or unknown, no kinds, two of one name, or a kind within
-            one that is not there or is itself within another.
+            one that does not exist or is itself within another.
     """
     try:
         taxonomy = msgspec.convert(toml_of(text), Taxonomy)

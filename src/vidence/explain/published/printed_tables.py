@@ -60,7 +60,7 @@ class PublishedColumn(Record, omit_defaults=True):
     """A column of a published table.
 
     A ``percent`` is a share of `n` questions, where that is known. A ``number`` is any other quantity.
-    `measure` is None where no run gives it.
+    `measure` is None if no run gives it.
     """
 
     name: str

@@ -28,7 +28,7 @@ class AsfSkeleton:
     `skeleton` has the root first, then the bones in the order of the hierarchy; the point of a bone is its
     far end, and its name is that of the bone. `dofs` are the numbers that an AMC line gives, in order, such
     as ``("rx", "rz")`` or, for the root, ``("tx", ..., "rz")``. `frames` (n_points, 3, 3) turns the axes of
-    the bone into those of the world in rest. `metres_per_unit` is None where the length is one that we
+    the bone into those of the world in rest. `metres_per_unit` is None if the length is one that we
     cannot tell the meaning of; `length` is what the file says.
     """
 

@@ -35,7 +35,7 @@ class BvhFile:
 
     `channels` gives for each point what its numbers are, such as ``("tx", "rz")``, in order; ends of chains
     have none and are named after their joint, ``Head end``. `values` (n_frames, n_channels), angles in
-    degrees. `frame_time_s` is None where the file gives 0.
+    degrees. `frame_time_s` is None if the file gives 0.
     """
 
     skeleton: Skeleton
@@ -229,7 +229,7 @@ class LostBone(Record):
 class Flavour(Record):
     """One release, recognised by names of joints.
 
-    `metres_per_unit` is None where it is not known. `up` is the axis that points up. `lost` are bones that
+    `metres_per_unit` is None if it is not known. `up` is the axis that points up. `lost` are bones that
     are missing. `bones` names for joints the bone in the skeletons of CMU that leads to them, where the pose
     in rest is the same as there.
     """

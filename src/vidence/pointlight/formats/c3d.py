@@ -27,8 +27,8 @@ _NO_NUMBER = 0xFFFF  # what a header says of frames that it cannot count
 class C3dFile:
     """The points of a C3D in its own unit.
 
-    `labels` has one name for each point, empty where the file has none; `positions` has the shape (n_frames,
-    n_points, 3), NaN where a point was not seen. `fps` is None where the file has no rate above 0.
+    `labels` has one name for each point, empty if the file has none; `positions` has the shape (n_frames,
+    n_points, 3), NaN if a point was not seen. `fps` is None if the file has no rate above 0.
     """
 
     labels: tuple[str, ...]
@@ -202,7 +202,7 @@ def _n_frames(source: _Source, header: _Header, parameters: _Parameters) -> int 
 
 
 def _positions(source: _Source, header: _Header, n_frames: int | None) -> Floats:
-    """Places of points (n_frames, n_points, 3); NaN where the fourth value says that a point was not seen."""
+    """Places of points (n_frames, n_points, 3); NaN if the fourth value says that a point was not seen."""
     is_float = header.scale < 0
     size = 4 if is_float else 2
     per_frame = 4 * header.n_points + header.n_analog
@@ -240,7 +240,7 @@ def _label_keys(parameters: _Parameters) -> list[str]:
 
 
 def _number(source: _Source, parameter: _Parameter | None) -> float | None:
-    """The first number of a parameter; None where it holds none."""
+    """The first number of a parameter; None if it holds none."""
     if parameter is None or parameter.kind not in (2, 4) or not parameter.data:
         return None
     is_float = parameter.kind == 4

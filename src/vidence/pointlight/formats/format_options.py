@@ -79,10 +79,10 @@ class MarkerSettings(MotionSettings):
 class RawPoints:
     """Points as a file gives them: in its own units and with its own axes.
 
-    `positions` (n_frames, n_points, 3), NaN where a point was not seen. `up` is the axis that points up.
+    `positions` (n_frames, n_points, 3), NaN if a point was not seen. `up` is the axis that points up.
     `bones_of` says whose bones these are where they are not the subject's own. `metres_per_unit` is None
     where nothing tells; `unit_problem` then says why, or `stature_m` to what height the body is scaled. `fps`
-    is what the file says, None where it says nothing; `is_cmu` where it is of the library of CMU.
+    is what the file says, None if it says nothing; `is_cmu` where it is of the library of CMU.
     `notes` are what was found, and what was done about it.
     """
 

@@ -49,7 +49,7 @@ class Portraits:
         self._vectors[frame_index] = vectors
 
     def of(self, detections: Detections) -> NDArray[np.float32]:
-        """The vectors of all boxes in their order; zeros where a frame could not be shown."""
+        """The vectors of all boxes in order; zeros where a frame could not be shown."""
         parts: list[NDArray[np.float32]] = [np.zeros((0, self._describer.n_dims), np.float32)]
         for frame in np.unique(detections.frame_indices):
             first, last = np.searchsorted(detections.frame_indices, [frame, frame + 1])

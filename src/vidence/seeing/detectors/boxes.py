@@ -55,7 +55,7 @@ def read_boxes(path: Path) -> BoxRows:
     """Read a file of boxes; its first line determines the format.
 
     Raises:
-        DataError: it is not there, or is none of the formats; the message says what is wrong where.
+        DataError: it does not exist, or is none of the formats; the message says what is wrong where.
     """
     try:
         data = path.read_bytes()

@@ -133,7 +133,7 @@ def create(settings: Settings) -> Rfdetr:
     """RF-DETR with the weights in a file.
 
     Raises:
-        UsageError: no file is named, it is not there, or the package is not installed.
+        UsageError: no file is named, it does not exist, or the package is not installed.
         DataError: the file holds no weights of RF-DETR.
     """
     if not settings.weights:
@@ -157,7 +157,7 @@ def _found(settings: Settings) -> Settings:
     """Return the settings with the weights file of a named size, from the package's cache.
 
     Raises:
-        UsageError: it is not there; the message has the line that fetches it.
+        UsageError: it does not exist; the message has the line that fetches it.
     """
     size = Path(settings.weights).name
     if size not in _SIZES or Path(settings.weights).is_file():

@@ -141,7 +141,7 @@ class _Watch:
         )
 
     def _middles(self, held: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.float32]]:
-        """The probabilities of the middle frames of all whole windows, one after the other; (n, 2) each."""
+        """The probabilities of the middle frames of all whole windows, one by one; (n, 2) each."""
         import torch
 
         starts = range(0, len(held) - WINDOW + 1, STEP)

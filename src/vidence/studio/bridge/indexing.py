@@ -148,7 +148,7 @@ def _run(place: ViewablePath) -> IndexRunRow | None:
 
 @contextmanager
 def _step(place: ViewablePath, content: str) -> Iterator[IndexRunRow | None]:
-    """One step of reading a run, with how far it is now; None where its index is that of another run.
+    """One step of reading a run, with how far it is now; None if its index is that of another run.
 
     Note [several processes]: viewers share one index, and any of them may read the same rows at the same
     time. Each reads ahead without a lock, looks in the transaction that writes how far the run is by now,

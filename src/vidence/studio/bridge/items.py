@@ -39,8 +39,8 @@ WRITTEN_TAGS: Final = ("subject", "textbook", "chapter", "concept", "reasoning",
 class EvidenceExtra(Record, omit_defaults=True):
     """What the item format does not hold of one piece of evidence, in the order of the item's.
 
-    `first` and `last` are the frames of the medium that were marked, None where they are not known. `times_s`
-    are those of the frames that the item names, in their order; none where they are not known. `box` is on a
+    `first` and `last` are the frames of the medium that were marked, None if they are not known. `times_s`
+    are those of the frames that the item names, in order; none where they are not known. `box` is on a
     picture, in its pixels: left, top, right, bottom, from its left upper corner; None: all of it.
     """
 
@@ -124,7 +124,7 @@ def _annotations(content: Mapping[str, object]) -> Annotations | None:
 class Subject(Record, omit_defaults=True):
     """What an item is about and called, which its form does not ask for.
 
-    `media` are in their order; the clip that is written cuts the first of them. `seed` draws the order of
+    `media` are in order; the clip that is written cuts the first of them. `seed` draws the order of
     the options, `form` is the name of the form, `benchmark` the set, `source` what clips of one film share.
     `tags` are those that the form does not show.
     """

@@ -1,4 +1,4 @@
-"""Things that take a while: made in a thread, one after the other, while pages wait for them."""
+"""Things that take a while: made in a thread, one by one, while pages wait for them."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -57,7 +57,7 @@ class Later(Generic[ThingT]):
         self._made: OrderedDict[Hashable, Future[ThingT]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], ThingT], *, wait_s: float) -> ThingT | None:
-        """The thing of this key; None where it is not made yet.
+        """The thing of this key; None if it is not made yet.
 
         What `make` raises is raised here, each time.
 

@@ -33,7 +33,7 @@ def labelled(labels: Iterable[Label]) -> tuple[Label, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class RunAnswer:
-    """What one run made of a question in one repeat; without a `row` it is not there, as `problem` says."""
+    """What one run made of a question in one repeat; without a `row` it does not exist, as `problem` says."""
 
     place: str
     name: str
@@ -47,7 +47,7 @@ class RunAnswer:
     cut: tuple[str, ...] = ()
     """The texts that are not whole on the page: ``reply``, ``reasoning``."""
     readings: str = ""
-    """What each reader reads in the reply, as HTML; empty where only words count."""
+    """What each reader reads in the reply, as HTML; empty if only words count."""
     do_readers_differ: bool = False
     shown: str = ""
     still: str = ""

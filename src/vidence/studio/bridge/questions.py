@@ -96,7 +96,7 @@ def drawn_of(folder: Path) -> tuple[DrawnQuestion, ...]:
 
 
 def items_of(folder: Path) -> dict[str, Item]:
-    """The questions of a made set by their names; empty where its file of items is not there.
+    """The questions of a made set by their names; empty if its file of items is not there.
 
     Raises:
         DataError: a line is no item.

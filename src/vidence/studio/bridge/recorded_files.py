@@ -46,9 +46,9 @@ def take_events(project: ProjectRow, revisions: Iterable[Revision], events: Iter
     """Record wordings and events of a project that were made elsewhere; what is there already is passed over.
 
     Args:
-        project: whose items they are about; items that are not there are made.
+        project: whose items they are about; items that do not exist are made.
         revisions: the wordings.
-        events: in their order.
+        events: in order.
 
     Raises:
         DataError: one is damaged, does not follow what the person did before, or is refused by the rules.
@@ -63,7 +63,7 @@ def take_events(project: ProjectRow, revisions: Iterable[Revision], events: Iter
 
 
 class _Taker:
-    """Checks events one after the other, and writes them all at once."""
+    """Checks events one by one, and writes them all at once."""
 
     def __init__(self, project: ProjectRow, revisions: list[Revision]) -> None:
         self._project, self._protocol = project, protocol_of(project)

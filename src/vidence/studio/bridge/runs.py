@@ -31,7 +31,7 @@ class Entry:
     """One trial as lists show and filter it, as a row of the index; of its question the beginning.
 
     `fate` is its status, or `DAMAGED` with a `problem`. `tokens` are those that went in and came out.
-    `margin` is how far the log-probability of the likeliest letter is above the next; None without such.
+    `margin` is how far the log-probability of the most likely letter is above the next; None without such.
     `words` are what a search looks through, in small letters.
     """
 
@@ -55,7 +55,7 @@ class Entry:
 
 
 def open_head(folder: Path) -> Run:
-    """A run without its trials: its plan, its facts, and how it is called.
+    """A run without its trials: its plan, its facts, and what it is called.
 
     Raises:
         StoreError: not a run folder, or a damaged one.
@@ -170,7 +170,7 @@ def entry_of(head: Run, items: Mapping[str, tuple[int, Item]], stored: Stored) -
 
 
 def margin_of(row: Row) -> float | None:
-    """How far the log-probability of the likeliest letter is above that of the next."""
+    """How far the log-probability of the most likely letter is above that of the next."""
     reply = row.trial.reply
     if reply is None or not reply.choice_logps:
         return None
@@ -186,7 +186,7 @@ def judges_differ(score: Score) -> bool:
 
 @cache
 def _readers() -> Mapping[str, Scorer]:
-    """All readers by name that read letters in words, or the likeliest choice out of what is stored."""
+    """All readers by name that read letters in words, or the most likely choice out of what is stored."""
     scorers: dict[str, Scorer] = {name: create("parser", name) for name in ready("parser")}
     return {n: scorer for n, scorer in scorers.items() if scorer.reads_letters or n in STORED}
 

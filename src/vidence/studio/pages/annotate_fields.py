@@ -99,7 +99,7 @@ class FormContext:
 
 
 def groups_of(written: Wording, form: Form, kind: Kind, *, beside: FormContext) -> tuple[Group, ...]:
-    """The parts of the form of an item, in their order.
+    """The parts of the form of an item, in order.
 
     Args:
         written: what stands in it.

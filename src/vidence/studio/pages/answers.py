@@ -35,7 +35,7 @@ def is_script(request: HttpRequest) -> bool:
 
 
 def saved_as_json(result: Saved | Conflict) -> HttpResponse:
-    """What became of a save, for the script that sent it."""
+    """The outcome of a save, for the script that sent it."""
     if isinstance(result, Conflict):
         return as_json({"version": result.version, "closed": result.is_closed}, HTTPStatus.CONFLICT)
     return as_json({"version": result.version, "at": result.at})
@@ -89,7 +89,7 @@ def row_named(rows: QuerySet, words: str, **where: object) -> Model:
 def tried(
     request: HttpRequest, act: Callable[[], object], to: str, *args: object
 ) -> tuple[HttpResponse | None, str]:
-    """What became of a form: the way to the next page, or why it was refused; neither where none was sent.
+    """The outcome of a form: the way to the next page, or why it was refused; neither where none was sent.
 
     Args:
         request: what was sent.

@@ -26,7 +26,7 @@ from vidence.studio.verdicts import Refused, Said, said_on, say
 
 _KINDS: Final = (("entered", "come into view through"), ("left", "go out of view through"))
 _SAME_S: Final = 1.0
-"""Within so many seconds the notes of two counters are of one person."""
+"""Within this many seconds the notes of two counters are of one person."""
 
 
 @dataclass(frozen=True, kw_only=True)

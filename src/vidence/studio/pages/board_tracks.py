@@ -104,7 +104,7 @@ def anchor_of(track_id: str) -> str:
 
 
 def tracks_now(board: OpenBoard) -> tuple[TracksByPeople, TrackedVideo] | None:
-    """The tracks of a video as people have left them by now; None where it has none.
+    """The tracks of a video as people have left them by now; None if it has none.
 
     Raises:
         DataError: the people's file has lines that cannot be used.
@@ -257,7 +257,7 @@ def _after_track(board: OpenBoard, given: QueryDict, result: Said) -> str:
 
 
 def shots_now(board: OpenBoard) -> ShotsByPeople | None:
-    """The shots of a video as people have left them by now; None where none were looked for.
+    """The shots of a video as people have left them by now; None if none were looked for.
 
     Raises:
         DataError: the people's file has lines that cannot be used.

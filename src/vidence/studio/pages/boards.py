@@ -131,7 +131,7 @@ class OpenBoard:
 
     @cached_property
     def medium(self) -> str:
-        """The address of the film for a player; empty where it is not here."""
+        """The address of the film for a player; empty if it is not here."""
         if self.video.file is None:
             return ""
         project = self.made.project.slug if self.made.project else ""
@@ -233,7 +233,7 @@ def board_of(request: HttpRequest, public: UUID, video: str, *, name: BoardName)
 
 
 def refuse_idle(board: OpenBoard) -> None:
-    """See that this person may act.
+    """Check that this person may act.
 
     Raises:
         PermissionDenied: they may not.

@@ -85,7 +85,7 @@ def _wording(row: ItemRow) -> str:
 
 
 def _opened(request: HttpRequest, row: ItemRow) -> datetime | None:
-    """When the page of this wording was given out, by the stamp of the server; None where it is none."""
+    """When the page of this wording was given out, by the stamp of the server; None if it is none."""
     try:
         at, wording = signing.loads(request.POST.get("opened", ""), salt=_SALT)
         return datetime.fromisoformat(at) if wording == _wording(row) else None

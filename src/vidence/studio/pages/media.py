@@ -22,7 +22,7 @@ from vidence.studio.rules.ranges import Beyond, ByteRange, holds, is_known, want
 
 View = Callable[..., Awaitable[HttpResponse]]
 Finder = Callable[[HttpRequest, str], Awaitable[MediumFile | None]]
-"""Says what the token of a request stands for; None where it is not for the sender."""
+"""Says what the token of a request stands for; None if it is not for the sender."""
 # A browser may keep what it got, and asks each time whether it is still so.
 _KEPT: Final = "private, no-cache"
 _USUAL: Final = Encoding(size=Size(kind="short", pixels=720))

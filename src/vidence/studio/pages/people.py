@@ -26,7 +26,7 @@ LEAST_A_DOMAIN: Final = 2
 
 
 def domains_in(words: str) -> tuple[str, ...]:
-    """Domains as people write them: one after the other, with commas between.
+    """Domains as people write them: one by one, with commas between.
 
     >>> domains_in(" law,  art ,, law")
     ('art', 'law')

@@ -132,7 +132,7 @@ def project_page(request: HttpRequest, project: str) -> HttpResponse:
 
 
 def _listed(request: HttpRequest, items: "QuerySet[ItemRow]", states: Collection[str]) -> dict[str, object]:
-    """A page of the items; a state that no item has, or a page that is not there, shows what is nearest.
+    """A page of the items; a state that no item has, or a page that does not exist, shows what is nearest.
 
     Who wrote an item is for operators alone, and so is the order by authors.
     """
@@ -171,7 +171,7 @@ def _query(asked: Mapping[str, str]) -> str:
 
 
 def _direction(order: str, key: str) -> str:
-    """How a column is sorted, as ``aria-sort`` says it; empty where it is not."""
+    """How a column is sorted, as ``aria-sort`` says it; empty if it is not."""
     return {key: "ascending", f"-{key}": "descending"}.get(order, "")
 
 

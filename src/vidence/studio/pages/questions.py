@@ -45,7 +45,7 @@ from vidence.tables.table import words as words_of
 class Limits:
     """The rules that release the unreviewed rest of a dataset; `words` names their source.
 
-    `target` is the folder of its review; None where the studio does not know it.
+    `target` is the folder of its review; None if the studio does not know it.
     """
 
     rules: ReviewRules
@@ -172,7 +172,7 @@ def _done(row: MadeSetRow, wanted: str, *, by: str) -> str:
 
 
 def take_in(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...]) -> str:
-    """Make items of the drawn questions that the project does not have; what came of it, in words."""
+    """Make items of the drawn questions that the project does not have; the result, in words."""
     if row.project.protocol.sha256 != digest(protocol_bytes(PROTOCOL)):
         return f"Nothing was imported: the protocol of this project is not {PROTOCOL}."
     values = wordings(Path(row.folder), drawn)
@@ -188,7 +188,7 @@ def take_in(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...]) -> str:
 
 
 def write_said(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...], *, by: str) -> str:
-    """Write the verdicts into the review of the set; what came of it, in words.
+    """Write the verdicts into the review of the set; the result, in words.
 
     Raises:
         DataError: it says something else.

@@ -52,7 +52,7 @@ def releases_of(project: ProjectRow) -> list[Path]:
 
 
 def accounts_of(project: ProjectRow) -> dict[Path, Account]:
-    """What the makings of the sets of a project say of themselves, by file; those that are not there are not.
+    """What the makings of the sets of a project say of themselves, by file; those that do not exist are not.
 
     Raises:
         DataError: one is no account of a making.

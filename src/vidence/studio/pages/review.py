@@ -93,7 +93,7 @@ class Row(Record):
 
 
 class Action(Record):
-    """A button, and why it is closed; empty where it is open."""
+    """A button, and why it is closed; empty if it is open."""
 
     kind: str
     words: str
@@ -409,7 +409,7 @@ def _minutes(request: HttpRequest, row: ItemRow) -> float | None:
 
 
 def _opened(request: HttpRequest) -> datetime | None:
-    """When the page was given out, by the stamp of the server; None where it is not the server's."""
+    """When the page was given out, by the stamp of the server; None if it is not the server's."""
     try:
         return datetime.fromisoformat(signing.loads(request.POST.get("opened", ""), salt=_SALT))
     except (signing.BadSignature, ValueError):

@@ -207,7 +207,7 @@ def _act(request: HttpRequest, study: StudyRow) -> None:
 
 @_for_operators
 def report(request: HttpRequest, study: UUID) -> HttpResponse:
-    """What came of a study that was closed: its tables, and the checklist for human baselines."""
+    """The result of a study that was closed: its tables, and the checklist for human baselines."""
     row = get_object_or_404(StudyRow, public=study)
     _, report, entries = reported(Path(row.folder))
     pieces = (*map(section_fragment, report.sections), list_fragment(checklist_table(entries)))

@@ -25,7 +25,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 def submit(request: HttpRequest) -> HttpResponse:
-    """The form that takes a submission, what is left to send, and what became of those before."""
+    """The form that takes a submission, what is left to send, and the outcome of those before."""
     board, user, faults = leaderboard.board_here(), known_account(request.person), list[str]()
     if request.method == "POST":
         try:

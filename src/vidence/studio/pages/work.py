@@ -130,7 +130,7 @@ def expired(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
 
 
 def _after(request: HttpRequest, item: ItemRow, done: Result) -> HttpResponse | None:
-    """The page that says why an act was refused; None where it was not."""
+    """The page that says why an act was refused; None if it was not."""
     if isinstance(done, Refused):
         return _page(request, refused=f"{item.item_id}: {done.reason}", status=409)
     return None

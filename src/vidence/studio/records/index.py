@@ -1,7 +1,7 @@
 """The index of the viewer: what lists show of the trials of runs. It may be thrown away at any time.
 
 It has a label of its own, which no migration knows: its tables are made when they are first needed, and made
-anew by a version of vidence that wants others.
+again by a version of vidence that wants others.
 """
 
 from collections.abc import Mapping

@@ -14,7 +14,7 @@ KEY_LENGTH = 48
 class StudyRow(models.Model):
     """A study that was opened: its folder, and the SHA-256 of its study.toml at that moment.
 
-    `key` is the secret part of the link for many, empty where the study has none.
+    `key` is the secret part of the link for many, empty if the study has none.
     """
 
     public = public_id()

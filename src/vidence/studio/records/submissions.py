@@ -31,7 +31,7 @@ class LeaderboardRow(models.Model):
 class SubmissionRow(models.Model):
     """One submission that was checked and counted, with the job of scoring it.
 
-    `answers` are its rows as JSON lines. `points` is the shown score in whole points; None where nothing is
+    `answers` are its rows as JSON lines. `points` is the shown score in whole points; None if nothing is
     shown. `strata` are points by tag and value, written after the end. A scorer holds the job until
     `leased_until` under the word `lease`; `n_leases` counts how often it was taken.
     """

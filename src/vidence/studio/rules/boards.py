@@ -39,7 +39,7 @@ class Meeting:
 class Neighbour:
     """A track that may be the same person: it begins soon after the other one ends, or looks alike.
 
-    `gap_s` is the time between the two; `likeness` the cosine of their looks, None where one is not known.
+    `gap_s` is the time between the two; `likeness` the cosine of their looks, None if one is not known.
     """
 
     track_id: str
@@ -54,7 +54,7 @@ class Neighbour:
 
 
 def meetings(track: Track, others: Sequence[Track]) -> tuple[Meeting, ...]:
-    """When a track comes near others, in the order of time; one for each time that they meet."""
+    """When a track comes near others, in time order; one for each time that they meet."""
     meetings: list[Meeting] = []
     for other in others:
         if other.last_frame < track.first_frame or track.last_frame < other.first_frame:
@@ -73,7 +73,7 @@ def meetings(track: Track, others: Sequence[Track]) -> tuple[Meeting, ...]:
 
 
 def neighbours(track: Track, video: TrackedVideo, everybody: Sequence[Track]) -> tuple[Neighbour, ...]:
-    """Who may be the same person: never in the same frame, near in time or alike in look; likeliest first."""
+    """Who may be the same person: never in one frame, near in time or alike in look; most likely first."""
     start_s, end_s = video.span_s(track)
     neighbours: list[tuple[float, Neighbour]] = []
     for other in everybody:
@@ -105,7 +105,7 @@ def suspicions(
         track: the track.
         video: for its times.
         met: whom it meets.
-        left_out: why a program left it out; empty where none did.
+        left_out: why a program left it out; empty if none did.
     """
     start_s, end_s = video.span_s(track)
     suspicions = [f"left out by a program: {left_out}"] if left_out else []

@@ -35,7 +35,7 @@ class DailyAllowance(Record):
 
     @property
     def refusal(self) -> str:
-        """Why no more may be begun, in words that name the rule; empty where more may."""
+        """Why no more may be begun, in words that name the rule; empty if more may."""
         if self.n:
             return ""
         held = f" and holds {self.n_held}" if self.n_held else ""

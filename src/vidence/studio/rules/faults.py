@@ -24,7 +24,7 @@ class FieldRemark(Record):
 
 
 class Shape(Record):
-    """One medium of an item: what it is, how many frames and pixels it has; None where that is not known."""
+    """One medium of an item: what it is, how many frames and pixels it has; None if that is not known."""
 
     kind: Literal["video", "image", "frames"] = "video"
     n_frames: int | None = None
@@ -49,7 +49,7 @@ def form_faults(written: Wording, form: Form, kind: Kind, *, media: Sequence[Sha
         written: what was written.
         form: the form.
         kind: of the item: whether it has options.
-        media: those that it is about, in their order.
+        media: those that it is about, in order.
     """
     if not written.question:
         yield fault("question", "The question is missing.")

@@ -33,7 +33,7 @@ class HintedQuestion(Record):
 
 
 def asked_of(content: Mapping[str, object]) -> HintedQuestion | None:
-    """What of a wording can be tried; None where it has no hints, or is no question."""
+    """What of a wording can be tried; None if it has no hints, or is no question."""
     fields = {name: content.get(name, default) for name, default in (("question", ""), ("choices", ()))}
     hints = content.get("hints")
     try:

@@ -80,7 +80,7 @@ def holds(if_range: str | None, *, etag: str, changed: str) -> bool:
     """Return whether a `Range` header applies, given the `If-Range` header.
 
     Args:
-        if_range: the header; None where there is none.
+        if_range: the header; None if there is none.
         etag: the strong tag of the file as it is now, with its quotes.
         changed: its time of change as the `Last-Modified` header says it.
 

@@ -146,7 +146,7 @@ def summaries_at(reviews: Reviews, state: ItemState, *, step: Step) -> tuple[Eve
 
 
 def rivals_at(reviews: Reviews, state: ItemState, *, step: Step) -> tuple[Event, ...]:
-    """The decisions between which this person decides; empty where none differ."""
+    """The decisions between which this person decides; empty if none differ."""
     if step != "decide" or not state.is_disputed:
         return ()
     decided = {decision.event_id for decision in state.decisions}
@@ -200,7 +200,7 @@ def is_hidden(event: Event, state: ItemState, protocol: Protocol, *, by: str, is
 
 
 def answers_of(reviews: Reviews, state: ItemState, rivals: Sequence[Event]) -> tuple[str, ...]:
-    """What each of those who decided had answered before the key was shown; empty where they had not."""
+    """What each of those who decided had answered before the key was shown; empty if they had not."""
     solved = {
         event.by: event.answer
         for event in reviews.events_of.get(state.item_id, ())
@@ -231,7 +231,7 @@ def compared(rivals: Sequence[Event], answers: Sequence[str]) -> tuple[Compared,
 
 
 def lines_of(content: Mapping[str, object], stage: Stage) -> tuple[FieldLine, ...]:
-    """The fields of an item in their order, each with the checks that are about it."""
+    """The fields of an item in order, each with the checks that are about it."""
     fields = [name for name in content if name not in ("item_id", _BESIDE) and not _is_empty(content[name])]
     named = any(check.field for check in stage.checks)
     lines = tuple(
@@ -422,7 +422,7 @@ def read_given(values: Mapping[str, str], stage: Stage, lines: Sequence[FieldLin
 
 
 def given_fault(kind: Kind, given: FilledForm, lines: Sequence[FieldLine], *, is_disputed: bool) -> str:
-    """Why a decision cannot be taken as it was filled in; empty where the rules of the states decide.
+    """Why a decision cannot be taken as it was filled in; empty if the rules of the states decide.
 
     Args:
         kind: ``accept``, ``return`` or ``reject``.
@@ -451,7 +451,7 @@ def message_of(given: FilledForm) -> str:
 
 
 def why_not(kind: Kind, state: ItemState, protocol: Protocol, *, step: Step) -> str:
-    """Why an act is closed whatever is filled in; empty where it is open."""
+    """Why an act is closed whatever is filled in; empty if it is open."""
     stage = protocol.stages[state.stage]
     if step == "closed":
         return "claim the item before you decide"

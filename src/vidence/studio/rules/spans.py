@@ -62,7 +62,7 @@ def beaten(last: Span | None, at: datetime, work: str, *, pulse: Pulse) -> Beate
     beat counts and the span does not grow.
 
     Args:
-        last: the open span; None where there is none.
+        last: the open span; None if there is none.
         at: when the beat came, by the clock of the server.
         work: what the page is about.
         pulse: the rules.

@@ -142,7 +142,7 @@ def numbers(text: str) -> tuple[int, ...] | None:
 
 
 def frame_numbers(text: str) -> tuple[int, ...] | None:
-    """Frames from 0 in the order in which they are written, each once; None where they are none.
+    """Frames from 0 in the order in which they are written, each once; None if they are none.
 
     >>> frame_numbers("40, 7, 40"), frame_numbers(""), frame_numbers("1.5")
     ((40, 7), (), None)

@@ -112,7 +112,7 @@ class _Work:
         self._problems: list[str] = []
 
     def told(self) -> Exported:
-        """What came of it."""
+        """The result of it."""
         return Exported(
             n_pages=len(self._pages),
             n_questions=sum(self._n_questions.values()),
@@ -238,7 +238,7 @@ class _Work:
 
     @staticmethod
     def _question(parts: Sequence[str], query: str) -> str | None:
-        """Of which list an address is a question; None where it is none."""
+        """Of which list an address is a question; None if it is none."""
         if parts == ["item"]:
             return "+".join(parse_qs(query).get("run", []))
         return parts[1] if parts[0] == "question" else None

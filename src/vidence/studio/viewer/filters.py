@@ -150,7 +150,7 @@ def page_in(query: QueryDict) -> int:
 
 
 def trials(asked: Filter) -> QuerySet:
-    """The rows of the first run that a filter keeps, in its order."""
+    """The rows of the first run that a filter keeps, in order."""
     trials = IndexTrialRow.objects.filter(place=asked.runs[0])
     if asked.fates:
         trials = trials.filter(fate__in=asked.fates)

@@ -12,7 +12,7 @@ NOT_HERE: Final = "not part of this export"
 
 
 class LinkParser(HTMLParser):
-    """The addresses on a page in their order, with the elements that name them, and whether it is finished.
+    """The addresses on a page in order, with the elements that name them, and whether it is finished.
 
     >>> found = LinkParser('<p data-unfinished><a href="/x?a=1&amp;b=2">x</a> &lt;a href="/y"&gt;</p>')
     >>> found.links, found.is_finished

@@ -16,7 +16,7 @@ _HOST: Final = "127.0.0.1"
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What was answered; `body` is empty where it went into a file."""
+    """What was answered; `body` is empty if it went into a file."""
 
     status: int
     body: bytes
