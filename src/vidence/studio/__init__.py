@@ -1,1 +1,1 @@
-"""The web application: runs to look at, and the work of people on questions."""
+"""The web application: view runs, and write and review questions."""

@@ -1,4 +1,4 @@
-"""Roles of people, and routes: each names its roles and methods, and one that names none stops the start."""
+"""Roles and routes: each route states its roles and methods; one without roles prevents the start."""
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -14,11 +14,11 @@ Role = Literal["researcher", "author", "reviewer", "meta", "operator", "submitte
 Rule = Role | Literal["anyone"]
 ROLES: Final[tuple[Role, ...]] = ("researcher", "author", "reviewer", "meta", "operator", "submitter")
 SIGNED_IN: Final[frozenset[Rule]] = frozenset(ROLES)
-"""All who have signed in."""
+"""Everyone signed in."""
 EVERY_ROLE: Final[frozenset[Rule]] = SIGNED_IN - {"submitter"}
-"""All who work on projects; submitters see the board alone."""
+"""Everyone who works on projects; submitters see only the leaderboard."""
 ANYONE: Final[frozenset[Rule]] = frozenset({"anyone"})
-"""Also those who have not signed in."""
+"""Everyone, even if not signed in."""
 SAFE: Final = ("GET", "HEAD", "OPTIONS")
 BOTH: Final = (*SAFE, "POST")
 """The methods of a page with a form."""
@@ -39,23 +39,23 @@ class Person:
     """The row of the account, where there are accounts."""
 
     def roles_in(self, project: str | None) -> frozenset[Role]:
-        """The roles in one project; without one, those that the person has in any."""
+        """Return the person's roles in a project; without one, the roles in any project."""
         if project is None:
             return frozenset[Role]().union(*self.roles.values())
         return self.roles.get(project, frozenset()) | self.roles.get("", frozenset())
 
     @property
     def leads_all(self) -> bool:
-        """Whether the person is an operator of all projects, who begins projects and makes accounts."""
+        """Whether the person is an operator of all projects, who creates projects and accounts."""
         return "operator" in self.roles.get("", frozenset())
 
     def is_in(self, project: str) -> bool:
-        """Whether the person has a say in a project at all."""
+        """Whether the person has any role in a project."""
         return not EVERY_ROLE.isdisjoint(self.roles_in(project))
 
 
 class RoutedView(functools.partial[HttpResponseBase]):
-    """A view, who may use it, and the methods that it answers."""
+    """A view with its roles and methods."""
 
     roles: frozenset[Rule]
     methods: frozenset[str]
@@ -82,7 +82,7 @@ def route(
 
 
 def rules(patterns: Iterable[URLPattern | URLResolver], above: str = "") -> Iterator[tuple[str, URLPattern]]:
-    """All addresses, with what stands before them."""
+    """Yield all routes with their full prefixes."""
     for pattern in patterns:
         where = above + str(pattern.pattern)
         if isinstance(pattern, URLResolver):

@@ -1,4 +1,4 @@
-"""Accounts of a team: who may do what where. Passwords and sessions are Django's."""
+"""Accounts of a team and their roles. Passwords and sessions are Django's."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from vidence.studio.settings import current
 
 MOST_PSEUDONYM: Final = 64
 OF_NOBODY: Final = "\n"
-"""Begins the key of an account that cannot be signed in with: no typed name has it."""
+"""Prefix of the keys of accounts that cannot sign in; no typed name has it."""
 _OPERATOR: Final = "operator"
 _WORD_LETTERS: Final = "abcdefghijkmnpqrstuvwxyz23456789"  # none that is taken for another
 _WORD_LENGTH: Final = 16
@@ -59,7 +59,7 @@ def add_user(
     profile: Profile | None = None,
     by: str = "",
 ) -> UserRow:
-    """Make an account, with roles in one project, or in all of them.
+    """Create an account, with roles in one project or in all.
 
     Args:
         name: what is typed to sign in.
@@ -118,7 +118,7 @@ def set_roles(
     by: str = "",
     terms: Terms | None = None,
 ) -> None:
-    """Give an account these roles, and no other, in one project or in all.
+    """Replace an account's roles in one project or in all.
 
     Args:
         user: whose.
@@ -155,7 +155,7 @@ def set_roles(
 
 
 def refuse_without_operator(user: UserRow, project: ProjectRow | None) -> None:
-    """Check that an operator is left where an account stops being one; call it in the transaction.
+    """Check that an operator remains if this account stops being one; call it in the transaction.
 
     Accounts that are closed, or that have no password, lead nothing.
 
@@ -179,7 +179,7 @@ def refuse_without_operator(user: UserRow, project: ProjectRow | None) -> None:
 
 
 def set_password(user: UserRow, password: str, *, by: str = "", is_first: bool = False) -> None:
-    """Give an account another password; its sessions end.
+    """Change an account's password and end its sessions.
 
     Args:
         user: whose.
@@ -208,7 +208,7 @@ def first_password() -> str:
 
 
 def close_account(user: UserRow, *, by: str = "") -> None:
-    """Close an account: its sessions end, what it did stays.
+    """Close an account: its sessions end, its work stays.
 
     Raises:
         UsageError: it is closed already, or no operator would be left.
@@ -224,7 +224,7 @@ def close_account(user: UserRow, *, by: str = "") -> None:
 
 
 def user_of(name: str) -> UserRow:
-    """The account of a name.
+    """Return the account with a name.
 
     Raises:
         UsageError: there is none.
@@ -236,7 +236,7 @@ def user_of(name: str) -> UserRow:
 
 
 def project_of(slug: str) -> ProjectRow:
-    """The project of a short name.
+    """Return the project with a short name.
 
     Raises:
         UsageError: there is none.
@@ -249,7 +249,7 @@ def project_of(slug: str) -> ProjectRow:
 
 
 def refuse_password(password: str) -> None:
-    """Check a password by the validators of the settings.
+    """Validate a password with the validators of the settings.
 
     Raises:
         UsageError: one refuses it.
@@ -261,18 +261,18 @@ def refuse_password(password: str) -> None:
 
 
 def team_of(name: str) -> str:
-    """The name of a team as accounts have it: that of a known team where both are the same to `key_of`."""
+    """Return a team's stored name: that of a known team if `key_of` gives the same."""
     known = UserRow.objects.exclude(team="").values_list("team", flat=True).distinct()
     return next((entry for entry in known if key_of(entry) == key_of(name)), " ".join(name.split()))
 
 
 def key_of(name: str) -> str:
-    """A name as it is compared: without regard to capitals, blanks around it, and widths of letters."""
+    """Normalise a name for comparison: case, surrounding blanks, and letter widths."""
     return " ".join(UserRow.normalize_username(name).casefold().split())
 
 
 def person_of_user(user: UserRow) -> Person:
-    """Who an account is, with its roles by project."""
+    """Return an account's person, with roles by project."""
     roles = {
         "" if membership.project is None else membership.project.slug: frozenset(
             cast("list[Role]", membership.roles)
@@ -283,7 +283,7 @@ def person_of_user(user: UserRow) -> Person:
 
 
 def known_account(person: Person) -> UserRow | None:
-    """The account under which a person writes, where there is one already."""
+    """Return the account under which a person writes, if it exists."""
     if isinstance(person.user, UserRow):
         return person.user
     row: UserRow | None = UserRow.objects.filter(pseudonym=person.name).first()
@@ -291,7 +291,7 @@ def known_account(person: Person) -> UserRow | None:
 
 
 def account_of(person: Person) -> UserRow:
-    """The account under which a person writes; that of a studio without accounts is made at its first use.
+    """Return the account under which a person writes; created on first use in a studio without accounts.
 
     That one has no password, so no one signs in with it.
     """

@@ -20,11 +20,11 @@ from vidence.studio.rules.caps import DailyAllowance, day_of, most_of, piece_of
 from vidence.studio.settings import current
 
 BEGINS: Final[frozenset[Kind]] = frozenset({"submit", "claim"})
-"""Acts that begin a piece of work; whatever was begun may be ended."""
+"""Acts that start a piece of work; started work may always be finished."""
 
 
 def is_asked(kind: Kind, origin: Origin) -> bool:
-    """Whether an act begins a piece of work here; what is imported was begun elsewhere."""
+    """Whether an act starts work in this studio; imported work was started elsewhere."""
     return kind in BEGINS and origin != "import"
 
 
@@ -53,7 +53,7 @@ def refusal(
 
 
 def _domain_fault(user: UserRow, project: ProjectRow, item: ItemRow | None) -> str:
-    """Whether an item is of a domain that the person does not work in; without domains one works in all."""
+    """Return why an item is outside the person's domains; without domains, all are permitted."""
     domain = None if item is None else item.strata.get("domain")
     if not domain:
         return ""
@@ -67,7 +67,7 @@ def _domain_fault(user: UserRow, project: ProjectRow, item: ItemRow | None) -> s
 def left_today(
     by: str, project: ProjectRow, role: Role, *, clock: Callable[[], datetime], protocol: Protocol
 ) -> DailyAllowance | None:
-    """What one person may still begin today in one project; None if the protocol sets no bound.
+    """Return what a person may still start today in a project; None if the protocol sets no limit.
 
     Both kinds of reviewers share one bound, as in `make.review.pay`. What is claimed and not decided yet
     counts, so that claims are not collected; a new wording of what was returned does not.

@@ -1,4 +1,4 @@
-"""Django, set up from arguments, and the application that a server calls."""
+"""Configure Django from arguments, and return the application for a server."""
 
 import importlib
 import logging
@@ -20,14 +20,14 @@ LEAST_PASSWORD = 10
 
 
 class StudioConfig(AppConfig):
-    """The one application of Django that the studio is; its models are the modules of `records`."""
+    """The studio as a Django application; its models are the modules of `records`."""
 
     name = _HERE
     label = "studio"
     default_auto_field = "django.db.models.BigAutoField"
 
     def import_models(self) -> None:
-        """Import the models, which are not in the module where Django looks for them."""
+        """Import the models, which are not in Django's default module."""
         from vidence.studio import records
 
         self.models = self.apps.all_models[self.label]
@@ -35,7 +35,7 @@ class StudioConfig(AppConfig):
             importlib.import_module(f"{records.__name__}.{module.name}")
 
     def ready(self) -> None:
-        """Let the connections of this process write."""
+        """Allow this process's connections to write."""
         from django.db.backends.signals import connection_created
 
         from vidence.studio.seals import introduce
@@ -44,7 +44,7 @@ class StudioConfig(AppConfig):
 
 
 def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: str = "") -> Application:
-    """Set Django up for one studio, and give its application; once in a process.
+    """Configure Django for one studio, and return its application; once per process.
 
     Args:
         settings: what the studio is told.
@@ -79,7 +79,7 @@ def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: 
 
 
 def settings_of_django(studio: Studio) -> dict[str, object]:
-    """Django's own settings for a studio."""
+    """Return Django's settings for a studio."""
     settings = studio.settings
     fields: dict[str, object] = {
         "STUDIO": studio,
@@ -140,7 +140,7 @@ def settings_of_django(studio: Studio) -> dict[str, object]:
 
 
 def _sessions(studio: Studio, *, is_safe: bool) -> dict[str, object]:
-    """Django's settings for sessions and the tokens of forms; safe cookies travel over TLS alone."""
+    """Return Django's settings for sessions and form tokens; secure cookies require TLS."""
     return {
         # In signed cookies: no stranger adds a row, and a disk that is full keeps nobody out.
         "SESSION_ENGINE": "django.contrib.sessions.backends.signed_cookies",

@@ -1,4 +1,4 @@
-"""The package's own style sheets and scripts, under addresses that change with their content."""
+"""The package's style sheets and scripts, at addresses that change with their content."""
 
 import hashlib
 import mimetypes
@@ -30,7 +30,7 @@ def _own() -> dict[str, bytes]:
 
 @cache
 def _kept() -> dict[str, tuple[str, bytes]]:
-    """Every file that is given out, by its address below ``/static/``: its type and its bytes."""
+    """Return every served file by its address below ``/static/``: type and bytes."""
     values = {f"{edition()}/{name}": (_type(name), content) for name, content in _own().items()}
     htmx = files("django_htmx") / "static" / "django_htmx"
     for path in htmx.iterdir():
@@ -45,7 +45,7 @@ def _type(name: str) -> str:
 
 @cache
 def edition() -> str:
-    """Twelve letters made of all own files: scripts that import each other are always of one edition."""
+    """Return a hash of all own files: scripts that import each other always have the same edition."""
     hashed = hashlib.sha256()
     for name, content in _own().items():
         hashed.update(name.encode() + b"\0" + content)
@@ -54,14 +54,14 @@ def edition() -> str:
 
 @register.simple_tag
 def asset(name: str) -> SafeString:
-    """The address of a file of the folder ``static``."""
+    """Return the address of a file in the folder ``static``."""
     if f"{edition()}/{name}" not in _kept():
         raise KeyError(f"there is no {name!r} in {_HERE}")
     return SafeString(f"/static/{edition()}/{name}")
 
 
 def static(_request: HttpRequest, name: str) -> HttpResponse:
-    """One of the files."""
+    """Serve one of the files."""
     static = _kept().get(name)
     if static is None:
         raise Http404

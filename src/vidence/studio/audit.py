@@ -1,4 +1,4 @@
-"""Chains of hashes, and events of safety, which stand in one: sign-ins, changes of roles, exports."""
+"""Hash chains, and the chained log of security events: sign-ins, role changes, exports."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -10,7 +10,7 @@ from vidence.studio.settings import current
 
 
 def note(kind: str, *, by: str = "", about: str = "", details: Mapping[str, object] | None = None) -> None:
-    """Write one event down; call it in the transaction of what it is about.
+    """Log an event; call it in the transaction that it is about.
 
     Args:
         kind: what happened.
@@ -33,7 +33,7 @@ def note(kind: str, *, by: str = "", about: str = "", details: Mapping[str, obje
 
 
 def links() -> Iterator[tuple[int, Mapping[str, object], str]]:
-    """Every event with its hash, for `first_break`."""
+    """Yield every event with its hash, for `first_break`."""
     for row in AuditEventRow.objects.order_by("number").iterator():
         yield row.number, _content(row), row.chain_sha256
 
@@ -50,12 +50,12 @@ def _content(row: AuditEventRow) -> dict[str, object]:
 
 
 def link(before: str, content: Mapping[str, object]) -> str:
-    """The hash of a row and of the one before it; the first has an empty one before."""
+    """Return the hash of a row and its predecessor; the first has an empty predecessor."""
     return digest(before.encode() + b"\n" + canonical(content))
 
 
 def first_break(rows: Iterable[tuple[int, Mapping[str, object], str]]) -> str:
-    """Where a chain breaks first; empty if it does not.
+    """Return where a chain first breaks; empty if it is intact.
 
     Args:
         rows: the number, the content and the hash of each row, in the order of their numbers.

@@ -1,4 +1,4 @@
-"""Middleware that knows who sent a request, and refuses what their roles do not allow."""
+"""Middleware that identifies the sender of a request, and enforces roles."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -30,7 +30,7 @@ from vidence.studio.pages.faults import closed
 from vidence.studio.settings import SESSION_S, current
 
 LET_IN: Final = "person"
-"""What the session of a browser holds that was let in by the printed address."""
+"""Session entry of a browser admitted by the printed address."""
 _ALONE: Final[Mapping[str, frozenset[Role]]] = {"view": frozenset({"researcher"}), "solo": frozenset(ROLES)}
 _STEPS: Final[Mapping[str, str]] = {
     "guidelines": "Guidelines",
@@ -46,12 +46,12 @@ _STEPS: Final[Mapping[str, str]] = {
     "trials": "Trial items",
     "ledger": "Ledger",
 }
-"""The pages of a project in the order of the work, then those of who leads it."""
+"""A project's pages in order of the work, then those for operators."""
 _BEFORE_A_PASSWORD: Final = ("password", "sign-out")
 
 
 class AuthMiddleware(AuthenticationMiddleware):
-    """Django's, which also gives the request a ``person``; None if no one has signed in."""
+    """Django's middleware, which also sets ``person``; None if nobody is signed in."""
 
     def process_request(self, request: HttpRequest) -> None:
         """Set ``request.user`` and ``request.person``."""
@@ -67,7 +67,7 @@ class PolicyMiddleware(MiddlewareMixin):
     def process_view(
         self, request: HttpRequest, view: Callable[..., object], _args: object, kwargs: Mapping[str, str]
     ) -> HttpResponse | None:
-        """The refusal; None if the view may answer.
+        """Return the refusal, or None if the view may answer.
 
         Raises:
             PermissionDenied: it is of another role, or names none.
@@ -97,7 +97,7 @@ class PolicyMiddleware(MiddlewareMixin):
 
 
 def end_session(request: HttpRequest) -> None:
-    """Sign a browser out; copies of its cookie open nothing any more as long as the server runs."""
+    """Sign a browser out; copies of its cookie become invalid while the server runs."""
     caches["kept"].set(_signature_of(request), True, SESSION_S)
     logout(request)
 
@@ -123,7 +123,7 @@ def _to_sign_in(request: HttpRequest) -> HttpResponse:
 
 
 def for_templates(request: HttpRequest) -> dict[str, object]:
-    """What every page is drawn with: the person who looks, and the kind of studio."""
+    """Return the context of every page: the person, and the kind of studio."""
     person = getattr(request, "person", None)
     settings = current().settings
     roles = person.roles_in(None) if person is not None else frozenset()
@@ -142,7 +142,7 @@ def for_templates(request: HttpRequest) -> dict[str, object]:
 
 
 def _steps(project: str, person: Person) -> list[tuple[str, str, str]]:
-    """The pages of a project that a person may open, in the order of the work: name, words and address."""
+    """Return a project's pages that a person may open, in order of the work: name, label and address."""
     allowed = {
         pattern.name: pattern.callback.roles  # as `route` makes them
         for where, pattern in rules(get_resolver().url_patterns)

@@ -1,4 +1,4 @@
-"""What a browser may send: bounded bodies, and no text with the sign NUL, which no Postgres takes."""
+"""Request limits: bounded bodies, and no NUL characters, which Postgres rejects."""
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Final, cast
@@ -18,7 +18,7 @@ _GONE: Final[Message] = {"type": "http.disconnect"}
 
 
 def with_limit(application: Application) -> Application:
-    """Bound the bodies of an application: Django keeps a whole body before it looks at its length.
+    """Limit body sizes: Django reads a whole body before checking its length.
 
     Returns:
         An application that answers 413 to a length of more than `MOST_BYTES`, and hangs up on a body that
@@ -45,10 +45,10 @@ def with_limit(application: Application) -> Application:
 
 
 class NulMiddleware(MiddlewareMixin):
-    """Refuses the sign NUL in an address or a form."""
+    """Rejects NUL characters in an address or a form."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Look at what was sent.
+        """Check what was sent.
 
         Raises:
             BadRequest: it holds one.
@@ -59,7 +59,7 @@ class NulMiddleware(MiddlewareMixin):
 
 
 def _length(scope: Message) -> int:
-    """The length that a request claims, 0 if it claims none that can be read."""
+    """Return the declared length of a request; 0 if there is no valid one."""
     headers = cast("Iterable[tuple[bytes, bytes]]", scope.get("headers", ()))
     claimed = next((value for name, value in headers if name.lower() == b"content-length"), b"")
     return int(claimed) if claimed.isdigit() else 0

@@ -64,7 +64,7 @@ _SAID_BY_FORM: Final = frozenset(
     | {"not-enough-choices", "same-choices", "no-reasoning-type", "empty-clip"}
 )
 _BY_LETTER: Final = frozenset({"letter-in-question", "choices-in-question"})
-"""What only holds in the order in which options were written; here the order is drawn."""
+"""Checks that depend on the written order of options, which is drawn here."""
 _LEVELS: Final[dict[str, Level]] = {"severe": "fault", "warning": "warning", "note": "note"}
 
 
@@ -83,9 +83,9 @@ class ItemFacts:
     author: str
     now: datetime
     folder: Path
-    """The files of the project."""
+    """The project's folder of files."""
     tried: tuple[HintTry, ...] = ()
-    """Answers that people gave from the words and the hints alone, where that was enough."""
+    """Answers that people gave correctly from text and hints alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,17 +95,17 @@ class MachineChecks:
     said: tuple[FieldRemark, ...]
     licences: tuple[tuple[Film, str, bool], ...] = ()
     verdicts: tuple[tuple[GateVerdict, bool], ...] = ()
-    """With each whether it is on what is written now."""
+    """Each with whether it applies to the current text."""
     proof: Verdict | None = None
 
     @property
     def faults(self) -> tuple[FieldRemark, ...]:
-        """What keeps the item from being handed in."""
+        """Return the faults that prevent handing in the item."""
         return tuple(remark for remark in self.said if remark.level == "fault")
 
 
 def check(written: Wording, facts: ItemFacts) -> MachineChecks:
-    """Everything that machines say of what is written.
+    """Run all automatic checks on the current text.
 
     A file of the project that cannot be read is a fault of its own, so that nothing goes unchecked unnoticed.
     """
@@ -138,7 +138,7 @@ def check(written: Wording, facts: ItemFacts) -> MachineChecks:
 
 
 def _by_people(item: Item, facts: ItemFacts) -> Iterator[FieldRemark]:
-    """That hints were enough without the video, as long as the words are as they were."""
+    """Report that hints sufficed without the video, if the text is unchanged."""
     now = asked_in(item)
     for hint_try in facts.tried:
         if hint_try.asked.is_same(now):
@@ -150,7 +150,7 @@ def _by_people(item: Item, facts: ItemFacts) -> Iterator[FieldRemark]:
 
 
 def rules_of(folder: Path) -> DraftRules:
-    """The bounds of a project.
+    """Read a project's bounds.
 
     Raises:
         UsageError: its file is none.
@@ -160,7 +160,7 @@ def rules_of(folder: Path) -> DraftRules:
 
 
 def quota(form: Form, folder: Path) -> int:
-    """How many items one medium of a project is good for; 0: any number.
+    """Return the number of items per medium; 0 if unlimited.
 
     Raises:
         UsageError: the file of bounds is none.
@@ -169,13 +169,13 @@ def quota(form: Form, folder: Path) -> int:
 
 
 def _once(remarks: Sequence[FieldRemark]) -> tuple[FieldRemark, ...]:
-    """Faults first; what two say of a field in the same words stands once."""
+    """Put faults first, and remove repeated messages about a field."""
     order = {"fault": 0, "warning": 1, "note": 2}
     return tuple(sorted(dict.fromkeys(remarks), key=lambda remark: order[remark.level]))
 
 
 def _by_audit(item: Item, kind: Kind) -> Iterator[FieldRemark]:
-    """What `vidence items audit` says of the texts."""
+    """Yield what `vidence items audit` reports on the texts."""
     if not item.question or (kind != "open" and len(item.choices) < 2):
         return
     for reason in text_reasons(item):
@@ -185,7 +185,7 @@ def _by_audit(item: Item, kind: Kind) -> Iterator[FieldRemark]:
 
 
 def _by_expert_rules(written: Wording, facts: ItemFacts) -> Iterator[FieldRemark]:
-    """What `vidence make expert` says of a draft, in the forms that it has."""
+    """Yield what `vidence make expert` reports on a draft, for its forms."""
     form = _EXPERT.get(facts.form.name)
     if form is None or not facts.films or facts.subject.media[0].kind != "video":
         return
@@ -257,7 +257,7 @@ def _expert_draft(written: Wording, facts: ItemFacts, film: Film) -> ExpertDraft
 
 
 def _licences(facts: ItemFacts) -> tuple[tuple[Film, str, bool], ...]:
-    """Of each medium what is known of its licence; none where the project keeps no licences."""
+    """Return each medium's licence status; empty if the project stores no licences."""
     kept, sheet = facts.folder / LICENCES, facts.folder / SHEET
     if not kept.is_file() and not sheet.is_file():
         return ()
@@ -284,7 +284,7 @@ def _verdicts(item: Item, facts: ItemFacts) -> tuple[tuple[GateVerdict, bool], .
 
 
 def _proof(program: str, facts: ItemFacts) -> tuple[Verdict | None, list[FieldRemark]]:
-    """What the verifier says of a program in its scene."""
+    """Return the verifier's verdict on a program in its scene."""
     path = facts.folder / SCENES
 
     def remark(level: Level, words: str) -> FieldRemark:

@@ -1,4 +1,4 @@
-"""Which database a studio has, and how it is spoken to."""
+"""The studio's database: SQLite or Postgres, and its settings."""
 
 import logging
 import os
@@ -12,9 +12,9 @@ from vidence.studio.settings import StudioSettings
 
 SQLITE_FILE: Final = "studio.sqlite3"
 LOCK_FILE: Final = "starting.sqlite3"
-"""Held by the process that brings the database up to date."""
+"""Lock held during migrations."""
 OTHERS: Final = 0o077
-"""The rights of all but the owner."""
+"""Permissions of group and others."""
 _WAIT_S = 20
 
 
@@ -22,12 +22,12 @@ class Router:
     """Keeps Django's tables of permissions and sessions out: roles by project and cookies stand for them."""
 
     def allow_migrate(self, _database: str, app_label: str, **_more: object) -> bool | None:
-        """False for an application without tables here."""
+        """Return False for an application without tables here."""
         return False if app_label in ("auth", "contenttypes", "sessions") else None
 
 
 def database(settings: StudioSettings) -> dict[str, object]:
-    """Django's settings of the database.
+    """Return Django's database settings.
 
     Note [immediate transactions]: a transaction that reads first and writes then fails with "database is
     locked" whenever another wrote in between, however long it is ready to wait. SQLite's immediate
@@ -51,7 +51,7 @@ def database(settings: StudioSettings) -> dict[str, object]:
 
 
 def keep_private(settings: StudioSettings) -> None:
-    """Give the folder of a studio and its databases to this user alone, whatever was there and the umask is.
+    """Restrict a studio's folder and databases to this user, whatever the umask.
 
     SQLite gives what it writes beside a file the rights of that file.
 

@@ -1,4 +1,4 @@
-"""A studio to try: runs of simulated models, a review, boards, a study under way, and a board of teams."""
+"""The example studio: runs of simulated models, a review, boards, a study, and a leaderboard."""
 
 import secrets
 from collections import Counter
@@ -44,7 +44,7 @@ _PEOPLE: Final[Mapping[str, Role]] = {"Ann": "author", "Bo": "reviewer", "Cleo":
 
 
 class _Step(NamedTuple):
-    """One act of one of `_PEOPLE`."""
+    """An act of one of `_PEOPLE`."""
 
     who: str
     kind: Kind
@@ -71,7 +71,7 @@ STORIES: Final[Sequence[tuple[_Step, ...]]] = (
 
 
 def is_made(folder: Path) -> bool:
-    """Whether a folder holds a demonstration.
+    """Whether a folder contains a demonstration.
 
     Raises:
         UsageError: it holds something else.
@@ -106,7 +106,7 @@ def make_material(folder: Path, *, environment: Environment, now: datetime) -> s
 
 
 def paths_of(folder: Path) -> tuple[Path, ...]:
-    """What the studio of a demonstration shows: its runs, and the set with its configuration."""
+    """Return what a demonstration shows: its runs, and the set with its configuration."""
     config = folder / demonstration_sets.CONFIG
     return (folder / RUNS, *((config, config.parent / "made") if config.is_file() else ()))
 
@@ -128,7 +128,7 @@ async def _ask(folder: Path, environment: Environment, now: datetime) -> None:
 
 
 def fill(folder: Path) -> None:
-    """Fill the configured studio, where that was not done, with questions in every state and the rest.
+    """Fill the configured studio, unless that was done, with questions in every state and the rest.
 
     No one knows the passwords of its people.
     """
@@ -177,7 +177,7 @@ def fill(folder: Path) -> None:
 
 
 def contents_of(questions: Sequence[Item], world: World) -> dict[str, dict[str, object]]:
-    """What the author writes of each question, as the form of the protocol asks for it, by its name.
+    """Return the author's text of each question by name, as the protocol's form requires.
 
     Each asks for two cards, of which it names one: the other has to be looked for.
 
@@ -242,7 +242,7 @@ def _wording(first: PlantedPiece, second: PlantedPiece, *, until_s: float) -> Wo
 
 
 def _do(row: "ItemRow", written: Mapping[str, object], step: _Step) -> None:
-    """One act, with what the rules ask for.
+    """Perform one act, with everything that the rules require.
 
     Raises:
         AssertionError: the rules refuse it.
@@ -281,7 +281,7 @@ _REVISED: Final = "the one whose first frame comes first is meant"
 
 
 def passed(stage: Stage) -> dict[str, str]:
-    """Answers to all checks of a stage with which an item is accepted."""
+    """Return answers to all checks of a stage that accept an item."""
     return {check.id: _passing(check) for check in stage.checks}
 
 

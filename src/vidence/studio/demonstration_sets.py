@@ -1,4 +1,4 @@
-"""What the demonstration holds beside its project: a set with boards, a study under way, a board of teams."""
+"""Parts of the demonstration besides its project: a set with boards, a study, and a leaderboard."""
 
 import secrets
 import shutil
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 STREET, STUDY, HIDDEN = "street", "study", "hidden"
 CONFIG: Final = f"{STREET}/config.toml"
 TEAMS: Final = {"Noor": ("North Lab", (8,)), "Finn": ("Red Pandas", (6, 7, 9)), "Uli": ("Uniform", (6,))}
-"""The submitters of the board: their teams, and how many of its questions each submission has right."""
+"""Submitters: their teams, and the number of right answers of each submission."""
 WAITING: Final = ("Finn", 10)
-"""A submission that no scorer has taken yet."""
+"""A submission that waits for the scorer."""
 _MATERIAL: Final = Path(__file__).with_name("demonstrated")
 _WIDTH_PX, _HEIGHT_PX, _FPS, _N_FRAMES = 320, 240, 8, 168
 _LOOKS: Final = (0, 2, 4, 6, 8, 1, 3, 5)
@@ -50,7 +50,7 @@ _APART, _CROSSING = 12, 70
 
 
 def make_street(folder: Path, *, cache_root: Path) -> None:
-    """Draw a street in which people pass, with a detector's boxes, and make its set without cards."""
+    """Render a street with passers-by and a detector's boxes, and make its set without cards."""
     shutil.copytree(_MATERIAL / STREET, folder / STREET, dirs_exist_ok=True)
     videos, boxes = folder / STREET / "videos", list[str]()
     videos.mkdir(exist_ok=True)
@@ -63,7 +63,7 @@ def make_street(folder: Path, *, cache_root: Path) -> None:
 
 
 def _pictures(boxes: list[str]) -> Iterator[NDArray[np.uint8]]:
-    """The frames of the street; their boxes are added, as MOTChallenge writes them."""
+    """Yield the frames of the street, and add their boxes in MOTChallenge format."""
     for frame in range(_N_FRAMES):
         image = np.full((_HEIGHT_PX, _WIDTH_PX, 3), (176, 182, 172), np.uint8)
         image[::48] = 205
@@ -79,7 +79,7 @@ def _pictures(boxes: list[str]) -> Iterator[NDArray[np.uint8]]:
 
 
 def draw_study(folder: Path, *, environment: Environment, now: datetime) -> None:
-    """Draw a study of the planted questions, with the pictures that it shows."""
+    """Draw a study of the planted questions, with its pictures."""
     shutil.copytree(_MATERIAL / STUDY, folder / STUDY, dirs_exist_ok=True)
     file = read_study(folder / STUDY)
     drawn = draw(file, environment=environment)
@@ -90,7 +90,7 @@ def draw_study(folder: Path, *, environment: Environment, now: datetime) -> None
 
 
 def release_hidden(folder: Path, questions: Sequence[Item]) -> None:
-    """Release the planted questions; those of all videos but the first without their answers."""
+    """Release the planted questions, with hidden answers for all videos but the first."""
     first = questions[0].media
     splits = (
         replace(item, source=item.media[0].path, tags={"task": item.tags["task"], "split": split})
@@ -116,7 +116,7 @@ def open_street(folder: Path, project: "ProjectRow") -> None:
 
 
 def open_to_three(folder: Path) -> None:
-    """Open the study: one person is through it, one has answered the first part, one has not begun."""
+    """Open the study for three people: one finished, one after the first part, one not started."""
     from vidence.studio.studies import invite, open_study
 
     whole, part, _ = invite(open_study(folder / STUDY), 3)
@@ -125,7 +125,7 @@ def open_to_three(folder: Path) -> None:
 
 
 def take_part(row: "ParticipantRow", *, until: type[Begin | Ended]) -> None:
-    """Answer for a participant up to a step of this kind, the first part at least."""
+    """Answer for a participant up to a step of this kind, at least the first part."""
     from vidence.studio.studies import Invitation, Seat, Written, act, enter, show, write
 
     enter(Invitation(study=row.study, recruited="link", participant=row), agrees=True)
@@ -141,7 +141,7 @@ def take_part(row: "ParticipantRow", *, until: type[Begin | Ended]) -> None:
 
 
 def open_to_teams(folder: Path, *, environment: Environment) -> None:
-    """Open the board of the hidden split, with scores of three teams and a submission that waits."""
+    """Open the leaderboard of the hidden split, with three teams' scores and a waiting submission."""
     from vidence.studio import leaderboard
     from vidence.studio.accounts import Profile, add_user
     from vidence.studio.scoring import Marker, open_vault, work

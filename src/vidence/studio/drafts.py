@@ -15,13 +15,13 @@ from vidence.studio.settings import current
 AUTHOR: Final = "author"
 "The stage of authors."
 PART: Final = ":"
-"""Stands between the role of a stage and the form of its page that a draft is of."""
+"""Separates a stage's role from its page's form in a draft's stage."""
 MOST_BYTES: Final = 400_000
 _MOST_REQUEST: Final = 64
 
 
 class Saved(Record):
-    """It is kept, as this version. What had been kept already is kept no second time."""
+    """The draft is saved as this version; saving the same content again creates no version."""
 
     version: int
     at: str
@@ -113,16 +113,16 @@ def save(draft: DraftRow, *, body: str, seen: int, request: str) -> Saved | Conf
 
 
 def close(draft: DraftRow) -> None:
-    """End a draft: what was written was handed in."""
+    """Close a draft after its content was handed in."""
     DraftRow.objects.filter(pk=draft.pk).update(is_closed=True)
 
 
 def end_drafts(user: UserRow, item: ItemRow) -> None:
-    """Close what a person wrote in the forms of a review that they have decided."""
+    """Close a person's review drafts after their decision."""
     mine = DraftRow.objects.filter(user=user, item=item, is_closed=False)
     mine.exclude(stage=AUTHOR).exclude(stage__contains=PART).update(is_closed=True)
 
 
 def new_request() -> str:
-    """A word for one save."""
+    """Return a token for one save."""
     return uuid.uuid4().hex

@@ -1,4 +1,4 @@
-"""Trying hints: a second person answers from the words and the hints, without the video; timed and kept."""
+"""Hint trials: a second person answers from text and hints, without the video; timed and stored."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,12 +24,12 @@ _MAY: Final = frozenset({"author", "reviewer", "meta"})
 
 
 def asked_now(item: ItemRow) -> HintedQuestion | None:
-    """What of the last wording can be tried; None if it has no hints."""
+    """Return what can be tried of the last wording; None if it has no hints."""
     return None if item.current is None else asked_of(content_of(item.current.content))
 
 
 def mine(item: ItemRow, person: Person) -> ReviewRow | None:
-    """The try of the last wording by this person."""
+    """Return this person's trial of the last wording."""
     row: ReviewRow | None = ReviewRow.objects.filter(
         revision=item.current, stage=STAGE, reviewer__pseudonym=person.name
     ).first()
@@ -37,7 +37,7 @@ def mine(item: ItemRow, person: Person) -> ReviewRow | None:
 
 
 def closed(item: ItemRow, person: Person) -> str:
-    """Why this person may not try the hints of an item; empty if they may."""
+    """Return why this person may not try an item's hints; empty if they may."""
     if item.state not in _OPEN:
         return f"It is {item.state}; hints are tried between handing in and the end."
     if item.current is None or asked_now(item) is None:
@@ -75,7 +75,7 @@ def open_tries(project: ProjectRow, person: Person) -> list[ItemRow]:
 
 
 def answer(item: ItemRow, person: Person, words: str, *, is_sure: bool, opened: datetime) -> Refused | None:
-    """Keep an answer that was given from the words and the hints, with its time; None if it is kept.
+    """Store an answer given from text and hints, with its time; None on success.
 
     Args:
         item: which one; it is read again.

@@ -11,13 +11,13 @@ from vidence.studio.records.items import ItemRow, ReviewRow
 from vidence.studio.rules.hints import FINDINGS, HintedQuestion, asked_of
 
 STAGE: Final = "hints"
-"""The stage of a look that is a try of hints."""
+"""Stage of reviews that are hint trials."""
 SURE: Final = "the text is enough"
 GUESS: Final = "it is a guess"
 
 
 class HintTry(Record):
-    """One try: of which revision, with which answer, in how many seconds, and what it says of the hints."""
+    """A trial: its revision, answer, seconds, and verdict on the hints."""
 
     n: int
     by: str
@@ -30,7 +30,7 @@ class HintTry(Record):
 
 
 def tries_of(item: ItemRow) -> Iterator[HintTry]:
-    """The tries of all wordings of an item, in order."""
+    """Yield the trials of all wordings of an item, in order."""
     rows = ReviewRow.objects.filter(item=item, stage=STAGE).select_related("revision", "reviewer")
     for row in rows.order_by("pk"):
         asked = asked_of(content_of(row.revision.content))
@@ -48,7 +48,7 @@ def tries_of(item: ItemRow) -> Iterator[HintTry]:
 
 
 def content_of(text: str) -> dict[str, object]:
-    """The fields of a wording, of the text that a revision keeps."""
+    """Return the fields of a stored wording."""
     return msgspec.json.decode(text, type=dict[str, object])
 
 
@@ -58,7 +58,7 @@ def too_strong(item: ItemRow) -> tuple[HintTry, ...]:
 
 
 def of_wording(item: ItemRow, content: Mapping[str, object]) -> tuple[HintTry, ...]:
-    """The tries that say something of this wording: question, options and hints are as they were."""
+    """Return the trials that apply to this wording: question, options and hints are unchanged."""
     now = asked_of(content)
     return (
         () if now is None else tuple(hint_try for hint_try in tries_of(item) if hint_try.asked.is_same(now))
@@ -66,7 +66,7 @@ def of_wording(item: ItemRow, content: Mapping[str, object]) -> tuple[HintTry, .
 
 
 def refusal(kind: str, item: ItemRow, protocol: Protocol, *, by: str) -> str:
-    """Why tries of its hints speak against an act; empty if they do not.
+    """Return why hint trials prevent an act; empty if they do not.
 
     What has hints that are too strong is not accepted. Who tried the hints has seen the reference answer of
     an open question, and so answers it nowhere else before the key is shown.

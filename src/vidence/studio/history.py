@@ -1,4 +1,4 @@
-"""What was done with an item, as each role may read it: revisions with what differs, acts with words."""
+"""An item's history as each role may read it: revisions with differences, acts with messages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from vidence.studio.rules.wording import FieldDiff, field_diffs
 
 
 class Deed(Record):
-    """One act: its words and its person are empty if the reader may not know them."""
+    """An act; its message and person are empty if the reader may not see them."""
 
     at: str
     kind: str
@@ -33,7 +33,7 @@ class Deed(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Worded:
-    """One revision: what differs from the one before, of the first all of it."""
+    """A revision: its differences from the previous one; the first in full."""
 
     n: int
     origin: str
@@ -56,7 +56,7 @@ class History:
 
 
 def history_of(item: ItemRow, person: Person) -> History:
-    """What a person may read of an item.
+    """Return the part of an item's history that a person may read.
 
     Operators read all of it, authors what they wrote and what they were told, researchers what was accepted.
     Whoever looks reads the revisions that they have answered or decided, and no other: the next one may have
@@ -101,7 +101,7 @@ def history_of(item: ItemRow, person: Person) -> History:
 
 
 def question_for(item: ItemRow, person: Person) -> str:
-    """The question of the last wording of an item that a person may read; empty if there is no such."""
+    """Return the question text of an item's last wording that a person may read; empty if none."""
     reviews = reviews_of_item(item)
     revisions = sorted(reviews.revisions.values(), key=lambda revision: revision.n)
     readable = _readable(item, _reader(item, person, reviews), events=reviews.events, revisions=revisions)
@@ -154,7 +154,7 @@ def _reader(item: ItemRow, person: Person, reviews: Reviews) -> _Reader:
 def _readable(
     item: ItemRow, reader: _Reader, *, events: Sequence[Event], revisions: Sequence[Revision]
 ) -> frozenset[str]:
-    """Return the revisions whose words a person may read."""
+    """Return the revisions whose text a person may read."""
     every = frozenset(revision.sha256 for revision in revisions)
     if reader.is_author or (reader.is_operator and not reader.is_blind):
         return every

@@ -33,11 +33,11 @@ _PICTURES: Final = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif"})
 _MOST_ENTRIES: Final = 20_000
 _GONE: Final = ("rejected", "withdrawn", "voided")
 ORDER: Final = "media"
-"""Under this name the strata of an item have its media in order, by their public names."""
+"""Key of an item's media in its strata, in order, by public name."""
 
 
 class Candidate(Record):
-    """A file, or a folder of pictures, below the folders of media; `path` starts from its folder."""
+    """A file, or folder of pictures, in the media folders; `path` is relative to its folder."""
 
     path: str
     kind: MediumKind
@@ -45,7 +45,7 @@ class Candidate(Record):
 
 
 class MediumPreview(Record):
-    """One picture, video or folder of an item as a page shows it; no `token` where it cannot be read."""
+    """A picture, video or folder of an item as a page shows it; no `token` if it cannot be read."""
 
     name: str
     kind: Literal["video", "image", "frames"]
@@ -114,7 +114,7 @@ def _media_in(root: Path) -> Iterator[tuple[str, MediumKind]]:
 
 
 def kind_of(name: str) -> MediumKind | None:
-    """What the ending of a file's name says that it is; None for neither a video nor a picture."""
+    """Return the kind of medium by file extension; None for neither a video nor a picture."""
     suffix = Path(name).suffix.lower()
     return "video" if suffix in _VIDEOS else "image" if suffix in _PICTURES else None
 
@@ -122,7 +122,7 @@ def kind_of(name: str) -> MediumKind | None:
 def add_medium(
     project: ProjectRow, path: str, *, kind: MediumKind, url: str = "", source_id: str = ""
 ) -> MediumRow:
-    """Take a medium in, with the length, the frames and the hash of its file; one that is there stays.
+    """Register a medium with its file's length, frames and hash; an existing one is kept.
 
     Raises:
         UsageError: the kind is none, or the address is too long.
@@ -177,7 +177,7 @@ def _files(place: Path, kind: str) -> list[tuple[Path, Literal["video", "image",
 
 
 def _facts(place: Path, kind: str) -> MediaFacts | None:
-    """What the file says; a set of pictures says nothing together."""
+    """Return a file's facts; a set of pictures has none as a whole."""
     if kind == "images":
         return None
     settings = current().settings
@@ -188,14 +188,14 @@ def _facts(place: Path, kind: str) -> MediaFacts | None:
 
 
 def media_rows(item: ItemRow) -> list[MediumRow]:
-    """The media of an item in order."""
+    """Return an item's media in order."""
     rows = {str(medium.public): medium for medium in item.media.all()}
     order = [rows.pop(name) for name in item.strata.get(ORDER, []) if name in rows]
     return order + sorted(rows.values(), key=lambda entry: entry.path)
 
 
 def as_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[Media, ...]:
-    """The media as an item names them: of a set each picture.
+    """Return the media as an item names them; each picture of a set separately.
 
     Raises:
         MediaError: a folder is gone, or is empty.
@@ -213,7 +213,7 @@ def as_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[Media, ...
 
 
 def shown_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[MediumPreview, ...]:
-    """The media as a page shows them, in the order of `as_media`; what cannot be read says why."""
+    """Return the media for display, in the order of `as_media`; unreadable ones say why."""
     previews: list[MediumPreview] = []
     for row in rows:
         try:
@@ -228,7 +228,7 @@ def shown_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[MediumP
 
 
 def shapes_of(rows: Sequence[MediumRow], media: Sequence[Media], project: ProjectRow) -> tuple[Shape, ...]:
-    """The media as the rules of a form know them, in the order of `as_media`.
+    """Return the media for a form's rules, in the order of `as_media`.
 
     The pixels of a picture that cannot be read are not known: the page says of it why.
 
@@ -256,7 +256,7 @@ def _shape(media: Media, n_frames: int | None, project: ProjectRow) -> Shape:
 def pictured(
     previews: Sequence[MediumPreview], shapes: Sequence[Shape], written: Wording
 ) -> tuple[Pictured, ...]:
-    """The evidence that is on pictures, with its boxes; that of pictures which cannot be read is left out.
+    """Return the evidence on pictures, with boxes; unreadable pictures are left out.
 
     Args:
         previews: the media, in order.
@@ -288,7 +288,7 @@ def pictured(
 
 
 def pictured_in(item: ItemRow, content: Mapping[str, object]) -> tuple[Pictured, ...]:
-    """The evidence on pictures of a wording; none where it may not be seen, or cannot be read."""
+    """Return a wording's evidence on pictures; empty if it may not be seen, or cannot be read."""
     rows = media_rows(item)
     if "evidence" not in content or not any(row.kind in ("image", "images") for row in rows):
         return ()
@@ -300,7 +300,7 @@ def pictured_in(item: ItemRow, content: Mapping[str, object]) -> tuple[Pictured,
 
 
 def films_of(rows: Sequence[MediumRow]) -> tuple[Film, ...]:
-    """The media as the checks of drafts and licences know them."""
+    """Return the media for checks of drafts and licences."""
     return tuple(
         Film(
             video_id=row.path, path=row.path, url=row.url, source_id=row.source_id, duration_s=row.duration_s
@@ -310,7 +310,7 @@ def films_of(rows: Sequence[MediumRow]) -> tuple[Film, ...]:
 
 
 def pieces_of(written: Wording, media: Sequence[Media], project: ProjectRow) -> tuple[EvidenceExtra, ...]:
-    """The frames that the evidence was marked at: those on screen at its times.
+    """Return the frames on screen at the marked evidence's times.
 
     Raises:
         MediaError: a medium cannot be read.
@@ -344,14 +344,14 @@ def _piece(mark: Mark, media: Sequence[Media], project: ProjectRow) -> EvidenceE
 
 
 def n_items_of(medium: MediumRow) -> int:
-    """How many items there are about a medium, without those that came to nothing."""
+    """Return the number of items about a medium, without abandoned ones."""
     return int(medium.items.exclude(state__in=_GONE).count())
 
 
 def new_item(
     project: ProjectRow, media: Sequence[MediumRow], *, kind: str, form: str, author: object, quota: int
 ) -> ItemRow:
-    """Begin an item on some media.
+    """Create an item about some media.
 
     Raises:
         UsageError: there are too many media, or one has as many items as its quota.

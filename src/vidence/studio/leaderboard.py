@@ -1,4 +1,4 @@
-"""The board of a hidden split: opened from a public release; submissions checked, counted and ranked.
+"""Leaderboards of hidden splits: opened from a public release; submissions checked, counted, ranked.
 
 Nothing here knows a right answer, or where one is: `scoring`, which runs in another process, does.
 """
@@ -32,15 +32,15 @@ _JUDGED_IN: Final = timedelta(hours=12)
 
 
 class HiddenItem(Item):
-    """A question of a hidden split as it is released."""
+    """A question of a hidden split as released."""
 
     answer: str = ""
 
 
 class Limits(Record):
-    """How many submissions of a team are scored on a day of UTC and in all, and the last day.
+    """Scored submissions of a team per UTC day and in total, and the last day.
 
-    What is None stays as it was; at first it is 2, 20 and no end.
+    None keeps the current value; the defaults are 2, 20 and no end.
     """
 
     most_a_day: int | None = None
@@ -49,28 +49,28 @@ class Limits(Record):
 
 
 class Left(Record):
-    """How many submissions a team may still send."""
+    """The number of submissions that a team may still send."""
 
     today: int
     in_all: int
 
 
 class Standing(Record):
-    """A team on the board: its best shown score in whole points, with its rank, which equal scores share."""
+    """A team's entry: its best shown score in whole points, with its rank; equal scores share ranks."""
 
     rank: int
     team: str
     points: int
     day: str
     strata: dict[str, dict[str, tuple[int, int]]]
-    """By tag and value the points and the number of questions; empty before the end."""
+    """Points and number of questions by tag and value; empty before the end."""
 
 
 # --------------------------------------------------------------------------- opening
 
 
 def open_board(release: Path, split: str, limits: Limits, *, title: str = "") -> LeaderboardRow:
-    """Open the board of a hidden split in this studio, or give it other limits, another end or title.
+    """Open a leaderboard for a hidden split in this studio, or change its limits, end or title.
 
     Args:
         release: the public folder that ``vidence items release --hide`` wrote, with the format ``items``.
@@ -110,12 +110,12 @@ def open_board(release: Path, split: str, limits: Limits, *, title: str = "") ->
 
 
 def bound(content: bytes, hashes: Mapping[str, str]) -> str:
-    """A hash of what a board is bound to: its questions, and the hashes of their answers in the release."""
+    """Return a hash of a leaderboard's questions and the hashes of their answers in the release."""
     return hashlib.sha256(content + msgspec.json.encode(sorted(hashes.items()))).hexdigest()
 
 
 def _hidden_split(release: Path, split: str) -> tuple[str, list[Item]]:
-    """The hidden split of a release of this name, or the only one; its questions without words and media."""
+    """Return the named or only hidden split of a release, with questions without text and media."""
     head, tail = _QUESTIONS.split("{}")
     splits = sorted(path.name[len(head) : -len(tail)] for path in release.glob(_QUESTIONS.format("*")))
     chosen = [name for name in splits if name == split or not split]
@@ -142,19 +142,19 @@ def _hidden_split(release: Path, split: str) -> tuple[str, list[Item]]:
 
 
 def board_here() -> LeaderboardRow | None:
-    """The board of this studio; None if none is open."""
+    """Return this studio's leaderboard; None if none is open."""
     row: LeaderboardRow | None = LeaderboardRow.objects.first()
     return row
 
 
 def items_of(board: LeaderboardRow) -> tuple[Item, ...]:
-    """The public questions of a board."""
+    """Return a leaderboard's public questions."""
     lines = board.items.encode().splitlines()
     return tuple(row_of(line, Item, place=Path(board.title)) for line in lines)
 
 
 def has_ended(board: LeaderboardRow, now: datetime) -> bool:
-    """Whether nothing is taken any more."""
+    """Whether submissions are closed."""
     return board.ends_at is not None and now >= board.ends_at
 
 
@@ -162,7 +162,7 @@ def has_ended(board: LeaderboardRow, now: datetime) -> bool:
 
 
 def read(content: bytes, items: Sequence[Item]) -> SubmissionCheck:
-    """Read a submission and set it against the questions.
+    """Read a submission and check it against the questions.
 
     Raises:
         DataError: a line is no answer, or the answers are not one for each question among its options.
@@ -224,12 +224,12 @@ def accept(user: UserRow, check: SubmissionCheck) -> SubmissionRow:
 
 
 def counted(team: str) -> "QuerySet[SubmissionRow]":
-    """The submissions of a team that count against its limits."""
+    """Return the team's submissions that count against its limits."""
     return SubmissionRow.objects.filter(team=team).exclude(state="failed")
 
 
 def left(board: LeaderboardRow, team: str, now: datetime) -> Left:
-    """How many submissions a team may still send."""
+    """Return the number of submissions that a team may still send."""
     rows = counted(team)
     in_all = max(0, board.most_in_all - rows.count())
     today = max(0, board.most_a_day - rows.filter(day=now.date()).count())
@@ -240,7 +240,7 @@ def left(board: LeaderboardRow, team: str, now: datetime) -> Left:
 
 
 def is_out(row: SubmissionRow, board: LeaderboardRow, now: datetime) -> bool:
-    """Whether the outcome of a submission is shown.
+    """Whether a submission's outcome is shown.
 
     Where answers are judged, the time until a score would tell which of them needed no judge; there it is
     shown from a midnight on, twelve hours at least after it was sent: what is sent right before one tells no
@@ -252,7 +252,7 @@ def is_out(row: SubmissionRow, board: LeaderboardRow, now: datetime) -> bool:
 
 
 def best_of(team: str) -> SubmissionRow | None:
-    """The submission of a team with its best shown score."""
+    """Return a team's submission with the best shown score."""
     row: SubmissionRow | None = (
         SubmissionRow.objects.filter(team=team, state="scored", points__isnull=False)
         .order_by("-points")
@@ -262,7 +262,7 @@ def best_of(team: str) -> SubmissionRow | None:
 
 
 def standings(board: LeaderboardRow, now: datetime) -> list[Standing]:
-    """The teams by their best shown scores."""
+    """Return the teams ranked by their best shown scores."""
     rows = SubmissionRow.objects.filter(state="scored", points__isnull=False).order_by("points", "-at", "-pk")
     best = {row.team: row for row in rows.defer("answers") if is_out(row, board, now)}
     ranked = sorted(best.values(), key=lambda row: (-row.points, row.at))

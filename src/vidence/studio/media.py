@@ -1,4 +1,4 @@
-"""The files that pages may show: found by tokens alone, and read in pieces."""
+"""Files that pages may show: found only by token, and served in pieces."""
 
 import base64
 import hashlib
@@ -41,7 +41,7 @@ _N_DECODERS: Final = 2
 _N_READERS: Final = 8
 _STRIP: Final = Encoding(size=Size(kind="long", pixels=160))
 MOST_ON_A_STRIP: Final = 48
-"""How many pictures a strip may have."""
+"""Most pictures in a strip."""
 # Nothing that a browser would run: what is not named here is a download.
 _CONTAINERS: Final = {
     "mov": "video/mp4",
@@ -77,7 +77,7 @@ class MediumFile:
 
 @dataclass(frozen=True, kw_only=True)
 class FileState:
-    """A file as it is at the moment of an answer."""
+    """A file's state at the time of an answer."""
 
     path: Path
     size: int
@@ -113,7 +113,7 @@ class MediaDesk:
     # ------------------------------------------------------------------ tokens
 
     def token_of(self, path: Path, *, kind: str, roots: Iterable[Path], project: str = "") -> str:
-        """The token of a file, or of a folder of images (`kind` ``frames``), that an opened item names.
+        """Return the token of a file, or folder of images (`kind` ``frames``), that an opened item names.
 
         Args:
             path: where it lies, as `vidence.media.files.resolve` says.
@@ -137,7 +137,7 @@ class MediaDesk:
         return token
 
     def known(self, token: str) -> MediumFile | None:
-        """What a token stands for; None for a token that was never handed out."""
+        """Return the medium of a token; None for a token that was never issued."""
         return self._known.get(token)
 
     # ------------------------------------------------------------------ the file itself
@@ -165,7 +165,7 @@ class MediaDesk:
         return FileState(path=path, size=values.st_size, etag=etag, changed=changed, media_type=media_type)
 
     def promise(self, scope: Message, state: FileState, wanted: Whole | ByteRange) -> None:
-        """Have `with_pieces` send bytes of a file behind the head of the answer to a request.
+        """Have `with_pieces` send a file's bytes after the headers of the answer.
 
         Django keeps a thread for each request that it answers, also while nobody reads on: 200 viewers who
         pause would hold 200 of them. So it gives the head, and is done.
@@ -175,7 +175,7 @@ class MediaDesk:
     # ------------------------------------------------------------------ frames
 
     async def table(self, known: MediumFile) -> PackedTable:
-        """When each frame of a medium is presented.
+        """Return the presentation times of a medium's frames.
 
         Raises:
             MediaError: it cannot be read.
@@ -183,7 +183,7 @@ class MediaDesk:
         return await self._decode(lambda: self._table(known))
 
     async def still(self, known: MediumFile, index: int, *, encoding: Encoding) -> EncodedFrame:
-        """One frame, byte for byte as models are sent it under this encoding; from the cache if it is there.
+        """Return one frame, byte for byte as models receive it with this encoding; cached.
 
         Raises:
             MediaError: it cannot be read, is damaged, or does not exist.
@@ -192,7 +192,7 @@ class MediaDesk:
         return stills[0]
 
     async def strip(self, known: MediumFile, *, n_pictures: int) -> EncodedFrame:
-        """Small pictures spread evenly over a medium, in one row.
+        """Return evenly spaced thumbnails of a medium in one row.
 
         Raises:
             MediaError: it cannot be read, or a frame is damaged.
@@ -202,7 +202,7 @@ class MediaDesk:
     # ------------------------------------------------------------------ copies for browsers
 
     async def copy_of(self, known: MediumFile, *, is_needed: bool = False) -> CopyState:
-        """How far the copy of a video is; one that is needed is begun.
+        """Return the state of a video's browser copy; start one if it is needed.
 
         Args:
             known: a video.
@@ -215,7 +215,7 @@ class MediaDesk:
         return await self._decode(lambda: begin(self._original(known)))
 
     async def copy_file(self, known: MediumFile) -> FileState:
-        """The copy of a video.
+        """Return the browser copy of a video.
 
         Raises:
             MediaError: there is none, or not yet.
@@ -223,7 +223,7 @@ class MediaDesk:
         return await self._decode(lambda: self._state(self._copy(self._original(known)), "video"))
 
     async def copy_table(self, known: MediumFile) -> PackedTable:
-        """When each frame of the copy of a video is presented; frame i is frame i of the original.
+        """Return the copy's frame times; its frame i is frame i of the original.
 
         Raises:
             MediaError: there is no copy, or it has other frames than its original.
@@ -247,7 +247,7 @@ class MediaDesk:
         return await anyio.to_thread.run_sync(work, limiter=self._decoders)
 
     def _video(self, path: Path, kind: str) -> tuple[Video, str]:
-        """A medium as numbered frames, and its hash; read once, however many ask for it concurrently.
+        """Return a medium as numbered frames, and its hash; read once for concurrent requests.
 
         Raises:
             MediaError: it cannot be read.
@@ -321,7 +321,7 @@ class MediaDesk:
 
 
 def desk() -> MediaDesk:
-    """The desk of the studio of this process."""
+    """Return this process's media desk."""
     studio = current()
     settings = studio.settings
     return _desk(studio.secret, settings.cache_root or settings.data / "cache", settings.cache_max_bytes)
@@ -333,7 +333,7 @@ def _desk(secret: bytes, cache_root: Path, max_bytes: int) -> MediaDesk:
 
 
 def token_of(path: Path, *, kind: str = "video", roots: Iterable[Path] = (), project: str = "") -> str:
-    """The token of a file that an opened item names, at the desk of this process; see `MediaDesk.token_of`.
+    """Return the token of a file that an opened item names; see `MediaDesk.token_of`.
 
     Args:
         path: where it lies.
@@ -384,7 +384,7 @@ async def _send_pieces(bytes_of_file: AsyncGenerator[bytes, None], receive: Rece
 async def pieces(
     state: FileState, wanted: Whole | ByteRange, *, readers: anyio.CapacityLimiter | None = None
 ) -> AsyncGenerator[bytes, None]:
-    """The bytes of a file that are wanted, a little at a time; the file is open no longer than this runs.
+    """Yield the requested bytes of a file piece by piece; the file is open only meanwhile.
 
     Args:
         state: the file.
@@ -411,7 +411,7 @@ async def pieces(
 
 
 def _open_plain(path: Path) -> BinaryIO:
-    """A file for reading; a link of its name is not followed."""
+    """Open a file for reading without following a symbolic link."""
     try:
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0))
     except OSError as error:
@@ -420,13 +420,13 @@ def _open_plain(path: Path) -> BinaryIO:
 
 
 def signed_name(words: bytes, secret: bytes) -> str:
-    """A name for an address that says nothing of the words, and that only the studio can make."""
+    """Return an unguessable name that does not reveal the words and only the studio can create."""
     digest = hmac.new(secret, words, hashlib.sha256).digest()[:_TOKEN_BYTES]
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 def _real(path: Path) -> Path:
-    """A path without links.
+    """Resolve links in a path.
 
     Raises:
         MediaError: no file can have this name.
@@ -442,7 +442,7 @@ def _is_inside(real: Path, within: tuple[Path, ...]) -> bool:
 
 
 def _checked(path: Path, within: tuple[Path, ...]) -> Path:
-    """A path that is still inside, links followed: they may have been laid since it was named."""
+    """Return a path after checking, with links resolved, that it is still inside."""
     real = _real(path)
     if not _is_inside(real, within):
         raise MediaError(f"{path}: now leads out of the opened media folders")
@@ -451,7 +451,7 @@ def _checked(path: Path, within: tuple[Path, ...]) -> Path:
 
 @lru_cache(maxsize=_MOST_TYPES)
 def _media_type(path: Path, kind: str, _etag: str) -> str:
-    """The type of a file that is a video, or an image, by what it holds; looked at once as long as it is so.
+    """Return a file's media type by content, cached while the file is unchanged.
 
     Raises:
         MediaError: it is none, or of a format that is not opened.

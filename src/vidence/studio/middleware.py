@@ -1,4 +1,4 @@
-"""What every request passes: bounds for one address, headers, no paths of the server, words for errors."""
+"""Middleware for all requests: rate limits, headers, hidden server paths, error messages."""
 
 import errno
 import hashlib
@@ -70,10 +70,10 @@ _OF_FILES: Final[Mapping[int, str]] = {
 
 
 class HeadersMiddleware(MiddlewareMixin):
-    """Gives each answer the headers that it does not have."""
+    """Adds missing headers to each response."""
 
     def process_response(self, _request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        """Add them."""
+        """Add the headers."""
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
         return response
@@ -114,7 +114,7 @@ def _known_folders() -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def _folders(folders: frozenset[str]) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """What finds these folders, as plain text, HTML and JSON write them, and what takes their places."""
+    """Return a pattern for these folders in plain text, HTML and JSON, and the replacements."""
     spelt = (str, html.escape, _in_json, lambda text: html.escape(_in_json(text)))
     names = {
         way(path): way(Path(path).name)
@@ -132,10 +132,10 @@ def _in_json(text: str) -> str:
 
 
 class PathsMiddleware(MiddlewareMixin):
-    """Tells people of a team no path of the server; one who works alone is the one who started it."""
+    """Hides server paths from team members; in a solo studio, the user is the one who started it."""
 
     def process_response(self, _request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        """Take them out of a text."""
+        """Remove the paths from text responses."""
         is_text = response.headers.get("Content-Type", "").startswith(("text/html", "text/plain", _JSON))
         is_text = is_text and "Content-Encoding" not in response.headers  # times of frames, packed already
         if is_text and not response.streaming and current().settings.mode == "team":
@@ -147,7 +147,7 @@ class PathsMiddleware(MiddlewareMixin):
 
 
 def count(what: str, *, window_s: int, by: int = 1) -> int:
-    """Count events of one name in the running window of time, which begins at a multiple of its length.
+    """Count events of one name in the current time window, which starts at a multiple of its length.
 
     Args:
         what: the name.
@@ -164,12 +164,12 @@ def count(what: str, *, window_s: int, by: int = 1) -> int:
 
 
 def left_s(window_s: int) -> int:
-    """The seconds until the running window ends."""
+    """Return the seconds until the current window ends."""
     return window_s - int(current().settings.clock().timestamp()) % window_s
 
 
 def address_of(request: HttpRequest) -> str:
-    """The address that a request comes from; behind a proxy the one that the proxy saw.
+    """Return the client's address; behind a proxy, the one that the proxy reports.
 
     Of IPv6 the first half, since whoever has one such address has all that begin with it.
     """
@@ -184,10 +184,10 @@ def address_of(request: HttpRequest) -> str:
 
 
 class FloodMiddleware(MiddlewareMixin):
-    """Answers 429 to an address that changes too much in a minute, before a session or a row is read."""
+    """Answers 429 to an address with too many changes per minute, before sessions or rows are read."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        """Count a request that changes something; the refusal, or None."""
+        """Count a changing request; return the refusal, or None."""
         if request.method in SAFE:
             return None
         n_sent = count(f"changes of {address_of(request)}", window_s=_MINUTE_S)
@@ -204,7 +204,7 @@ class FloodMiddleware(MiddlewareMixin):
 
 
 def reason(error: BaseException) -> str:
-    """Why nothing could be written, in words; empty if the error is of another kind."""
+    """Return why nothing could be written; empty for other errors."""
     if isinstance(error, DatabaseError):
         cause = error.__cause__
         name = str(getattr(cause, "sqlite_errorname", "")).split("_")[:2]
@@ -216,7 +216,7 @@ def reason(error: BaseException) -> str:
 
 
 def note_trouble(error: BaseException) -> str:
-    """Remember that nothing could be written, for the page of the server's state; the `reason`."""
+    """Record a write failure for the server's status page; return the `reason`."""
     words, kept = reason(error), caches["kept"]
     if words:
         kept.add("troubles", 0, None)
@@ -226,10 +226,10 @@ def note_trouble(error: BaseException) -> str:
 
 
 class FaultMiddleware(MiddlewareMixin):
-    """Says why a page cannot be shown or did not save; the state of the server tells of disks, too."""
+    """Explains why a page cannot be shown or saved; disk errors also appear on the status page."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """The answer to an error of ours or of the disk; any other is not for here."""
+        """Return the response to an error of vidence or of the disk; None for others."""
         is_shown = request.method in SAFE
         title, words = "This cannot be shown" if is_shown else "Not saved", str(exception)
         if isinstance(exception, UsageError):

@@ -1,4 +1,4 @@
-"""Projects: begun under a protocol, and filled with items."""
+"""Projects: created under a protocol, and filled with items."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ _NAME = "protocol.toml"
 
 
 class RuleText(Record):
-    """The text of a protocol, where it is no file and has no name."""
+    """A protocol given as text rather than by file or name."""
 
     source: str
 
@@ -87,7 +87,7 @@ def add_project(
 
 
 def read_rules(source: str) -> Protocol:
-    """The rules that a text holds.
+    """Parse a protocol.
 
     Raises:
         UsageError: they cannot be read; the message has the line.
@@ -105,7 +105,7 @@ def _rules(protocol: str | RuleText) -> tuple[Protocol, bytes]:
 
 
 def languages_in(words: str) -> tuple[str, ...]:
-    """Tags of languages as people write them, with commas or blanks between.
+    """Parse language tags separated by commas or blanks.
 
     >>> languages_in("en, pt-BR en")
     ('en', 'pt-BR')
@@ -137,7 +137,7 @@ def folder_below(words: str, roots: Sequence[Path]) -> str:
 
 
 def add_items(project: ProjectRow, item_ids: Iterable[str], *, kinds: Mapping[str, str]) -> int:
-    """Make room for items that do not exist yet; how many were new. They are empty until one is submitted.
+    """Create empty items for new ids; return how many are new.
 
     Args:
         project: where they belong.

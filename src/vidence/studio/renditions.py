@@ -1,4 +1,4 @@
-"""Copies for browsers of videos that no browser plays: made one by one, kept in the cache folder."""
+"""Browser copies of videos that browsers cannot play: made one by one, stored in the cache folder."""
 
 import hashlib
 import threading
@@ -22,7 +22,7 @@ State = Literal["not-needed", "waiting", "making", "ready", "failed"]
 
 
 class CopyState(Record):
-    """How far a copy is: `n_done` of `n_frames` frames; `why` says what failed, empty otherwise."""
+    """The state of a copy: `n_done` of `n_frames` frames; `why` says why it failed, or is empty."""
 
     state: State
     n_done: int = 0
@@ -32,7 +32,7 @@ class CopyState(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Original:
-    """A video as it was when it was opened; `digest` is the SHA-256 of its bytes."""
+    """A video as it was when opened; `digest` is the SHA-256 of its bytes."""
 
     video: Video
     digest: str
@@ -54,7 +54,7 @@ class Renditions:
         self._maker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="copy-for-browsers")
 
     def ask(self, original: Original) -> CopyState:
-        """How far the copy of a video is; one that is needed and was never asked for is begun.
+        """Return the state of a video's copy; start one if it is needed and was never requested.
 
         A copy that failed is not tried again by the same process.
 
@@ -73,12 +73,12 @@ class Renditions:
         return self._begin(original)
 
     def begin(self, original: Original) -> CopyState:
-        """Begin a copy also where browsers are known to play the original: this one says that it cannot."""
+        """Start a copy even if browsers should play the original, because this one does not."""
         state = self.ask(original)
         return self._begin(original) if state.state == "not-needed" else state
 
     def ready(self, original: Original) -> Path | None:
-        """The copy, where it is made; it then counts as just used."""
+        """Return the copy if it exists, and mark it as used."""
         place = self._place(original.digest)
         if not place.exists():
             return None
@@ -86,7 +86,7 @@ class Renditions:
         return place
 
     def close(self) -> None:
-        """Begin no more copies; the one that is being made ends first."""
+        """Start no more copies, and wait for the current one."""
         self._maker.shutdown(cancel_futures=True)
 
     def _begin(self, original: Original) -> CopyState:
@@ -100,7 +100,7 @@ class Renditions:
         return waiting
 
     def _make(self, original: Original) -> None:
-        """Make a copy; whatever happens is in its state."""
+        """Make a copy; its state records the result."""
         n_frames = original.video.n_frames
 
         def say(n_done: int) -> None:

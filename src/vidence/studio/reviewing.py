@@ -1,4 +1,4 @@
-"""Looks at items: claimed, begun, decided, given back; each act goes through `workflow.act`."""
+"""Reviews of items: claim, start, decide, release; every act goes through `workflow.act`."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -60,7 +60,7 @@ NOT_CLAIMED: Final = "you have not claimed it, or your claim has ended; your tex
 
 
 class ItemView(Record):
-    """One person's look at one item: where it stands, and what of it that person may see now."""
+    """A person's review of an item: its state, and what the person may see now."""
 
     state: ItemState
     stage: Stage
@@ -75,7 +75,7 @@ class ItemView(Record):
 
 
 def reviews_of_item(item: ItemRow) -> Reviews:
-    """The review of one item: its wordings and acts, in order."""
+    """Return the review of one item: its wordings and acts, in order."""
     protocol = protocol_of(item.project)
     state = standing(item, protocol)
     return Reviews(
@@ -87,7 +87,7 @@ def reviews_of_item(item: ItemRow) -> Reviews:
 
 
 def reviews_of(project: ProjectRow) -> Reviews:
-    """The review of all items of a project, out of their transitions."""
+    """Return the review of all items of a project, from their transitions."""
     protocol = protocol_of(project)
     rows = RevisionRow.objects.filter(item__project=project).select_related("item").order_by("item_id", "n")
     revisions = {row.sha256: to_revision(row, row.item.item_id) for row in rows.iterator()}
@@ -99,7 +99,7 @@ def reviews_of(project: ProjectRow) -> Reviews:
 
 
 def look_of(item: ItemRow, person: Person, reviews: Reviews) -> ItemView:
-    """What one person may see of an item now, and what comes next."""
+    """Return what a person may see of an item now, and what comes next."""
     state = reviews.states[item.item_id]
     stage = reviews.protocol.stages[state.stage]
     counted = counted_by(item, person, state)
@@ -119,7 +119,7 @@ def look_of(item: ItemRow, person: Person, reviews: Reviews) -> ItemView:
 
 
 def counted_by(item: ItemRow, person: Person, state: ItemState) -> dict[str, str]:
-    """The counts that this person has given of the last wording, at this stage."""
+    """Return this person's counts of the last wording at this stage."""
     stage = protocol_of(item.project).stages[state.stage]
     wanted = [check.id for check in counts_of(stage)]
     if not wanted:
@@ -131,7 +131,7 @@ def counted_by(item: ItemRow, person: Person, state: ItemState) -> dict[str, str
 
 
 def waiting(project: ProjectRow, role: StageRole, person: Person) -> QuerySet:
-    """The items that wait for a look at a stage and were not written by this person, the oldest first."""
+    """Return the items waiting at a stage that this person did not write, oldest first."""
     looks = protocol_of(project).stages[ROLES.index(role)].looks
     room = Q(state=_WAITING[role]) | Q(state=_LOOKING[role], is_disputed=True)
     if looks > 1:
@@ -141,7 +141,7 @@ def waiting(project: ProjectRow, role: StageRole, person: Person) -> QuerySet:
 
 
 def stages_of(person: Person, project: ProjectRow) -> tuple[StageRole, ...]:
-    """The stages of a project at which this person may look."""
+    """Return a project's stages at which this person may review."""
     mine = person.roles_in(project.slug)
     return tuple(stage.role for stage in protocol_of(project).stages if stage.role in mine)
 
@@ -150,7 +150,7 @@ def stages_of(person: Person, project: ProjectRow) -> tuple[StageRole, ...]:
 
 
 def claim_fault(item: ItemRow, person: Person, look: ItemView) -> str:
-    """Why this person may not claim an item; empty if they may."""
+    """Return why this person may not claim an item; empty if they may."""
     role = stage_role(look.state, look.protocol)
     if role not in person.roles_in(item.project.slug):
         return f"it is waiting for the role {role!r}, which you do not have here"
@@ -158,7 +158,7 @@ def claim_fault(item: ItemRow, person: Person, look: ItemView) -> str:
 
 
 def claim(item: ItemRow, person: Person) -> Result:
-    """Claim an item for a look: one of many who try at once has it."""
+    """Claim an item for review; only one of several concurrent claims succeeds."""
     protocol = protocol_of(item.project)
     with transaction.atomic():
         role = stage_role(standing(item, protocol), protocol)
@@ -180,7 +180,7 @@ def claim(item: ItemRow, person: Person) -> Result:
 
 
 def take_next(project: ProjectRow, role: StageRole, *, person: Person) -> ItemRow | Refused:
-    """Claim what this person should look at next: what they saw before, what is disputed, the oldest."""
+    """Claim the next item for this person: reviewed before, disputed, then oldest."""
     if role not in stages_of(person, project):
         return Refused(reason=f"you do not have the role {role!r} here")
     if fault := admission.refusal(person.name, project, protocol_of(project), role=role):
@@ -201,7 +201,7 @@ def take_next(project: ProjectRow, role: StageRole, *, person: Person) -> ItemRo
 
 
 def release(item: ItemRow, person: Person) -> Result:
-    """Give a claim back."""
+    """Release a claim."""
     return _end_claim(
         item, Act(kind="release", role=_role(item), by=person.name), whose=person.name, state="released"
     )
@@ -227,13 +227,13 @@ def _close_claim(item: ItemRow, whose: str, state: str) -> None:
 
 
 def _role(item: ItemRow) -> StageRole:
-    """The role of the stage that an item is at."""
+    """Return the role of the stage that an item is at."""
     protocol = protocol_of(item.project)
     return protocol.stages[standing(item, protocol).stage].role
 
 
 def draw_share(project: ProjectRow, role: StageRole, *, person: Person, wanted: Share) -> int | Refused:
-    """Claim a stratified share of what waits, by the draw of `vidence items review`; how many.
+    """Claim a stratified share of the waiting items, drawn as by `vidence items review`; return the number.
 
     Args:
         project: of which.
@@ -260,7 +260,7 @@ def draw_share(project: ProjectRow, role: StageRole, *, person: Person, wanted: 
 
 
 def solve(item: ItemRow, person: Person, answer: str, *, minutes: float | None) -> Result:
-    """Give one's own answer; the key is shown after it, and it stays as it is."""
+    """Store the person's own answer; the key is shown afterwards, and the answer cannot change."""
     result = Act(kind="solve", role=_role(item), by=person.name, answer=answer.strip(), minutes=minutes)
     with transaction.atomic():
         done = act(item, result)
@@ -272,7 +272,7 @@ def solve(item: ItemRow, person: Person, answer: str, *, minutes: float | None) 
 
 
 def count(item: ItemRow, person: Person, values: Mapping[str, str]) -> str:
-    """Keep one's own counts; what others counted is shown after them, and they stay as they are.
+    """Store the person's own counts; others' counts are shown afterwards, and these cannot change.
 
     Returns:
         Why they are not kept; empty if they are.
@@ -294,7 +294,7 @@ def count(item: ItemRow, person: Person, values: Mapping[str, str]) -> str:
 
 
 def say(item: ItemRow, person: Person, words: str) -> Result:
-    """Leave a message about an item."""
+    """Add a message about an item."""
     return act(item, Act(kind="say", role=_role(item), by=person.name, message=words))
 
 
@@ -335,7 +335,7 @@ def edit(
 def decide(
     item: ItemRow, person: Person, kind: Kind, *, given: FilledForm, minutes: float | None, seen: int | None
 ) -> Result:
-    """Accept, return or reject an item; verdicts on its fields and answers to its checks are kept with it.
+    """Accept, return or reject an item, storing verdicts on its fields and answers to its checks.
 
     Witnesses are recorded before the decision; where that is refused, neither is recorded.
 
@@ -410,13 +410,13 @@ def _review(item: ItemRow, person: Person, role: str) -> ReviewRow:
 
 
 def minutes_since(begun: datetime | None) -> float | None:
-    """The minutes since a page was given out; never less than none, also where the clock was set back."""
+    """Return the minutes since a page was served; never negative, even if the clock was set back."""
     if begun is None:
         return None
     return max(0.0, (current().settings.clock() - begun).total_seconds() / 60)
 
 
 def decided_by(events: Iterable[Event], name: str) -> Event | None:
-    """What a person decided of an item last."""
+    """Return a person's last decision on an item."""
     mine = [event for event in events if event.by == name and event.kind in ("accept", "return", "reject")]
     return mine[-1] if mine else None

@@ -36,9 +36,9 @@ from vidence.studio.records.submissions import LeaderboardRow, SubmissionRow
 from vidence.studio.rules.ladder import beats, whole_points
 
 LEASE: Final = timedelta(minutes=3)
-"""How long a job belongs to a scorer of which nothing more is heard."""
+"""Duration of a job's lease without renewal."""
 MOST_LEASES: Final = 3
-"""A job that was taken so often and not scored has failed."""
+"""Attempts after which a job has failed."""
 _RENEWED_S: Final = 30.0
 _SCORED: Final = "scored"
 _REPLIES: Final = "replies.sqlite"
@@ -48,7 +48,7 @@ _MOST_VALUES: Final = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Vault:
-    """The folder of the hidden answers, and the whole questions in it."""
+    """The folder of the hidden answers, with the complete questions."""
 
     folder: Path
     items: tuple[Item, ...]
@@ -56,7 +56,7 @@ class Vault:
 
 @dataclass(frozen=True, kw_only=True)
 class Marker:
-    """What answers are scored with: judges, cache and workers, the clock."""
+    """What scoring uses: judges, cache and workers, clock."""
 
     overrides: PlanOverrides
     environment: Environment
@@ -64,14 +64,14 @@ class Marker:
 
 
 class Done(Record):
-    """The outcome of one job: why it could not be scored, empty if it was."""
+    """The outcome of a job: why it could not be scored, or empty."""
 
     team: str
     reason: str = ""
 
 
 def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bool) -> Vault:
-    """Read the whole questions of a board.
+    """Read a leaderboard's complete questions.
 
     Args:
         folder: what ``vidence items release --hide`` wrote outside the release.
@@ -113,7 +113,7 @@ def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bo
 
 
 def take(now: datetime) -> SubmissionRow | None:
-    """Lease the oldest submission that waits; None if none does.
+    """Lease the oldest waiting submission; None if none waits.
 
     What is returned is the job: its `lease` stays the word that this scorer holds it under.
     """
@@ -130,12 +130,12 @@ def take(now: datetime) -> SubmissionRow | None:
 
 
 def renew(job: SubmissionRow, now: datetime) -> None:
-    """Go on holding a job."""
+    """Renew the lease of a job."""
     SubmissionRow.objects.filter(public=job.public, lease=job.lease).update(leased_until=now + LEASE)
 
 
 def give_back(job: SubmissionRow, now: datetime) -> None:
-    """Let a job be taken again after a while, or let it fail when it was taken often enough."""
+    """Requeue a job after a while, or fail it after too many attempts."""
     with transaction.atomic():
         row = SubmissionRow.objects.select_for_update().get(public=job.public)
         if row.state == "queued" and row.lease == job.lease:
@@ -145,7 +145,7 @@ def give_back(job: SubmissionRow, now: datetime) -> None:
 
 
 def finish(job: SubmissionRow, vault: Vault, values: Mapping[str, float], *, now: datetime) -> bool:
-    """Write the score of a job back, as far as the Ladder shows it.
+    """Write a job's score back, rounded as on the leaderboard.
 
     Returns:
         Whether the job was still ours.
@@ -180,7 +180,7 @@ def work(vault: Vault, marker: Marker) -> Done | None:
 
 
 def score(job: SubmissionRow, vault: Vault, marker: Marker) -> dict[str, float]:
-    """The value of each question; the lease is renewed meanwhile.
+    """Return the value of each question, renewing the lease meanwhile.
 
     Raises:
         ModelError: a judge did not reply.
@@ -221,7 +221,7 @@ def _score(job: SubmissionRow, vault: Vault, marker: Marker) -> dict[str, float]
 
 
 def _known(row: Row) -> float | None:
-    """The score of a trial; None if no judge replied, which a report counts as wrong."""
+    """Return a trial's score; None if no judge replied, which a report counts as wrong."""
     is_lost = row.is_judge_error and not any(verdict.said for verdict in row.score.verdicts)
     return None if is_lost else row.correct
 
@@ -234,7 +234,7 @@ def _keep(folder: Path, values: Mapping[str, float]) -> None:
 
 
 def _kept(vault: Vault, public: uuid.UUID) -> dict[str, float]:
-    """The values of a submission that was scored.
+    """Return the values of a scored submission.
 
     Raises:
         StoreError: they are not in the vault.
@@ -247,7 +247,7 @@ def _kept(vault: Vault, public: uuid.UUID) -> dict[str, float]:
 
 
 def write_strata(vault: Vault, board: LeaderboardRow, now: datetime) -> int:
-    """After the end, write the points of the best submission of each team by the public tags; how many."""
+    """After the end, write each team's best submission by public tags; return how many."""
     if not has_ended(board, now) or SubmissionRow.objects.filter(state="queued").exists():
         return 0
     rows = [best_of(team) for team in SubmissionRow.objects.values_list("team", flat=True).distinct()]
@@ -261,7 +261,7 @@ def write_strata(vault: Vault, board: LeaderboardRow, now: datetime) -> int:
 
 
 def strata_of(items: Sequence[Item], values: Mapping[str, float]) -> dict[str, dict[str, tuple[int, int]]]:
-    """Points and number of questions by tag and value, of tags with 2 to 20 values."""
+    """Return points and number of questions by tag and value, for tags with 2 to 20 values."""
     groups: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for item in items:
         for tag, value in item.tags.items():

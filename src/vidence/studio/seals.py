@@ -22,14 +22,14 @@ APPEND_ONLY: Final = (
     "studio_draftlogrow",
     "studio_auditeventrow",
 )
-"""Tables whose rows are never changed or deleted."""
+"""Append-only tables."""
 _NOT_COVERED: Final = (
     "sign-ins (django_session), the index of runs (studio_index_...), applied migrations (django_migrations)",
     "a row changed or removed together with its seal, and an older copy restored whole: compare the content",
     "files beside the database: media, questions of studies, releases",
 )
 FIRST: Final = "rows-sealed"
-"""The event that rows of an earlier version got seals."""
+"""Event logged when rows of an earlier version were sealed."""
 SEALS: Final = "studio_seal"
 """The table of seals; databases of earlier versions have none."""
 _MAKE_SEALS: Final = (
@@ -54,7 +54,7 @@ _REFUSAL: Final = "rows of this table are never changed or deleted"
 
 
 def introduce(connection: BaseDatabaseWrapper, **_more: object) -> None:
-    """Let a new connection write: the receiver of Django's ``connection_created``."""
+    """Allow a new connection to write; receives Django's ``connection_created``."""
     if connection.vendor == "sqlite":
         connection.connection.create_function("studio_seal_of", -1, _seal_of, deterministic=True)
     else:
@@ -76,7 +76,7 @@ def sealed_tables(connection: BaseDatabaseWrapper) -> dict[str, tuple[str, ...]]
 
 
 def changed_rows(connection: BaseDatabaseWrapper) -> dict[tuple[str, object], str]:
-    """The faults of the rows that are not as the studio wrote them, or are gone, by table and row."""
+    """Return the faults of rows that were changed or deleted outside the studio, by table and row."""
     tables = sealed_tables(connection)
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT of_table, of_row, 'removed' FROM {SEALS}")
@@ -98,14 +98,14 @@ def changed_rows(connection: BaseDatabaseWrapper) -> dict[tuple[str, object], st
 
 
 def not_covered() -> Iterator[str]:
-    """What `changed_rows` does not see."""
+    """Yield what `changed_rows` cannot detect."""
     yield from _NOT_COVERED
     if AuditEventRow.objects.filter(kind=FIRST).exists():
         yield f"edits from before rows got seals, as the event {FIRST} says when"
 
 
 def content_of(connection: BaseDatabaseWrapper) -> str:
-    """One hash over all seals: the same content has the same."""
+    """Return one hash over all seals; equal content gives equal hashes."""
     result = sha256()
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT of_table, of_row, seal FROM {SEALS} ORDER BY of_table, of_row")
@@ -115,7 +115,7 @@ def content_of(connection: BaseDatabaseWrapper) -> str:
 
 
 def seal_all(connection: BaseDatabaseWrapper, *, but: Iterable[tuple[str, object]]) -> int:
-    """Seal all rows as they are, but those that had no right seal before; how many there are."""
+    """Seal all rows as they are, except those without a valid seal before; return how many these are."""
     with connection.cursor() as cursor:
         cursor.execute(f"DELETE FROM {SEALS}")
         for table, columns in sealed_tables(connection).items():
@@ -131,7 +131,7 @@ def seal_all(connection: BaseDatabaseWrapper, *, but: Iterable[tuple[str, object
 
 
 def guard(connection: BaseDatabaseWrapper) -> None:
-    """Make the table of seals, and set the triggers that keep them and refuse changes of `APPEND_ONLY`.
+    """Create the table of seals, and the triggers that maintain them and protect `APPEND_ONLY` tables.
 
     Called at every start; where they are, nothing changes.
     """
@@ -152,7 +152,7 @@ def guard(connection: BaseDatabaseWrapper) -> None:
 
 
 def unguard(connection: BaseDatabaseWrapper) -> None:
-    """Take all triggers away, so that tables can be changed."""
+    """Remove all triggers, so that tables can be changed."""
     with connection.cursor() as cursor:
         for name, table in _there(connection).items():
             on = f' ON "{table}"' if connection.vendor == "postgresql" else ""
@@ -160,14 +160,14 @@ def unguard(connection: BaseDatabaseWrapper) -> None:
 
 
 def _there(connection: BaseDatabaseWrapper) -> dict[str, str]:
-    """The triggers on the studio's tables, with their tables."""
+    """Return the triggers on the studio's tables, with their tables."""
     with connection.cursor() as cursor:
         cursor.execute(_TRIGGERS[connection.vendor])
         return {name: table for name, table in cursor.fetchall() if table.startswith("studio_")}
 
 
 def _triggers(connection: BaseDatabaseWrapper, table: str, columns: Sequence[str]) -> Mapping[str, str]:
-    """What triggers of a table do, by what they wait for."""
+    """Return the bodies of a table's triggers by event."""
     is_final = table in APPEND_ONLY
     if connection.vendor == "postgresql":
         row = f"AFTER INSERT OR UPDATE OR DELETE ON {table} FOR EACH ROW EXECUTE FUNCTION studio_keep_seal()"
@@ -187,7 +187,7 @@ def _triggers(connection: BaseDatabaseWrapper, table: str, columns: Sequence[str
 
 
 def _expression(connection: BaseDatabaseWrapper, table: str, columns: Sequence[str], *, row: str) -> str:
-    """The seal of a row in SQL. SQLite: text in its bytes, as it may be none, and with its type."""
+    """Return the SQL of a row's seal. SQLite: text as bytes, because it may be invalid, with its type."""
     if connection.vendor == "postgresql":
         return f"studio_seal_of('{table}', to_jsonb({row}))"
     named = f"{table}: {', '.join(columns)}".replace("'", "''")

@@ -19,14 +19,14 @@ _GRACE_S: Final = 3
 
 
 class Tls(Record):
-    """A certificate, with the chain of those who signed it, and its key: both files in PEM."""
+    """A certificate with its chain, and its key, both as PEM files."""
 
     certificate: Path
     key: Path
 
 
 class Bind(Record):
-    """Where a server listens; port 0 takes any that is free."""
+    """Where a server listens; port 0 means any free port."""
 
     host: str = LOOPBACK_HOST
     port: int = 0
@@ -35,7 +35,7 @@ class Bind(Record):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it."""
+        """Whether only this machine can reach it."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -43,10 +43,10 @@ class Bind(Record):
 
 
 def refuse_unsafe(bind: Bind, *, has_accounts: bool) -> None:
-    """Reject to serve a studio on a network without the protection that this needs.
+    """Refuse to serve a studio on a network without the necessary protection.
 
     Raises:
-        UsageError: it would be reached from other machines without accounts, or without TLS.
+        UsageError: other machines could reach it without accounts or without TLS.
     """
     if bind.is_loopback:
         return
@@ -78,12 +78,12 @@ def try_tls(tls: Tls) -> None:
 
 
 def new_ticket() -> str:
-    """The word of a printed address."""
+    """Return the one-time ticket for a printed address."""
     return secrets.token_urlsafe(24)
 
 
 def listen(bind: Bind) -> socket.socket:
-    """A socket that takes connections.
+    """Return a listening socket.
 
     It is made as one of TCP by name: on any other asyncio leaves Nagle's algorithm on, and the second part
     of an answer waits some 40 ms for the browser's delayed acknowledgement.
@@ -109,7 +109,7 @@ def listen(bind: Bind) -> socket.socket:
 
 
 def address(bind: Bind, listening: socket.socket) -> str:
-    """What is typed into a browser, without the last slash."""
+    """Return the address for a browser, without a trailing slash."""
     port = listening.getsockname()[1]
     host = f"[{bind.host}]" if ":" in bind.host else bind.host
     return f"{'http' if bind.tls is None else 'https'}://{host}:{port}"

@@ -16,11 +16,11 @@ from vidence.studio.rules.spans import Pulse
 Mode = Literal["view", "solo", "team"]
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 SESSION_S: Final = 12 * 3600
-"""How long a browser stays signed in at most."""
+"""Maximum session length."""
 
 
 def now() -> datetime:
-    """The time of this machine, in UTC."""
+    """Return the current UTC time."""
     return datetime.now(UTC)
 
 
@@ -41,32 +41,32 @@ class StudioSettings(Record):
     mode: Mode
     data: Path
     hosts: tuple[str, ...] = LOOPBACK
-    """Names under which browsers may ask for it; all others are refused."""
+    """Host names that browsers may use; others are rejected."""
     database: str = ""
-    """An address ``postgres://…``; empty: SQLite in `data`."""
+    """Database address ``postgres://…``; empty: SQLite in `data`."""
     media_roots: tuple[Path, ...] = ()
     paths: tuple[Path, ...] = ()
     cache_root: Path | None = None
-    """Where facts, frames and copies of videos are kept, as by runs; None: in `data`."""
+    """Cache folder for facts, frames and copies of videos; None: in `data`."""
     cache_max_bytes: int = 20 * 2**30
-    """The bound of the kept frames, and that of the copies."""
+    """Size limit of cached frames, and that of copies."""
     first: str = ""
-    """At which board of the set in `paths` a browser begins, ``VIDEO/BOARD``; empty: at the start."""
+    """Initial board of the set in `paths`, ``VIDEO/BOARD``; empty: the start page."""
     export: Export | None = None
-    """Pages are made to be kept as files: without forms, scripts and players."""
+    """Static export: pages without forms, scripts and players."""
     is_tls: bool = False
-    """Whether it speaks TLS itself."""
+    """Whether it serves TLS itself."""
     is_behind_proxy: bool = False
-    """Whether a proxy stands in front, whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed."""
+    """Whether to trust a proxy's ``X-Forwarded-For`` and ``X-Forwarded-Proto``."""
     clock: Callable[[], datetime] = now
     pulse: Pulse = Pulse()
     "How often pages send a heartbeat, and what silence means."
     most_changes_a_minute: int = 3_600
-    """How many requests of one address may change something; a team may share one address."""
+    """Most changing requests per minute and address; a team may share one."""
 
 
 class Ticket:
-    """The word in the printed address that lets one browser in, once."""
+    """The one-time secret in the printed address that admits one browser."""
 
     def __init__(self, word: str) -> None:
         self._digest = hashlib.sha256(word.encode()).digest()
@@ -83,7 +83,7 @@ class Ticket:
 
 
 class Trouble(Record):
-    """What could not be written: the last of them, and how many there were since the server began."""
+    """The last write failure, and the number since the server started."""
 
     words: str
     at: datetime
@@ -96,12 +96,12 @@ class Studio:
 
     settings: StudioSettings
     secret: bytes = field(repr=False)
-    """Signs what is given out; of this process, or of the data folder of a team."""
+    """Signing key: of this process, or in a team's data folder."""
     ticket: Ticket = field(repr=False)
 
     @property
     def cookie(self) -> str:
-        """The name of its cookie: those of one host are shared by its ports, so each server has its own."""
+        """Return its cookie's name: ports of one host share cookies, so each server has its own."""
         return f"vidence_{hashlib.sha256(b'cookie' + self.secret).hexdigest()[:8]}"
 
 
@@ -111,7 +111,7 @@ def new_secret() -> bytes:
 
 
 def current() -> Studio:
-    """The studio that `app.configure` made in this process."""
+    """Return the studio that `app.configure` created in this process."""
     from django.conf import settings
 
     return cast("Studio", settings.STUDIO)

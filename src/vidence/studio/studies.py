@@ -1,4 +1,4 @@
-"""Studies that the studio serves: opened from their folders, joined, and written to by participants.
+"""Studies served by the studio: opened from their folders, joined, and answered by participants.
 
 What a participant may do is decided by `vidence.study.progress`; here it is read from tables, and written to
 them, in one transaction for each request.
@@ -48,14 +48,14 @@ _GONE: Final = Q(state__in=("declined", "withdrawn"))
 
 @dataclass(frozen=True, kw_only=True)
 class ServedFolder(DrawnFolder):
-    """What a study's folder holds for its participants, read once."""
+    """The parts of a study's folder that participants need, read once."""
 
     frames: Mapping[str, Mapping[str, tuple[Picture, ...]]]
     texts: Mapping[str, str]
     dealt: dict[int, tuple[PlannedTrial, ...]] = field(default_factory=dict)
 
     def pictures(self, trial: PlannedTrial) -> tuple[tuple[Path, float | None], ...]:
-        """The very pictures that a trial shows in a row, with the time of each that shows one frame."""
+        """Return the pictures that a trial shows, with the time of each that shows one frame."""
         kept = self.frames.get(trial.item_id, {}).get(trial.condition, ())
         folder = self.file.folder
         return tuple(
@@ -64,7 +64,7 @@ class ServedFolder(DrawnFolder):
         )
 
     def trials(self, slot: int, responses: Sequence[Response] = ()) -> tuple[PlannedTrial, ...]:
-        """The trials of a participant; dealt once where no answer decides about them."""
+        """Return a participant's trials; computed once if no answer affects them."""
         known = self.dealt.get(slot)
         if known is not None:
             return known
@@ -79,7 +79,7 @@ class ServedFolder(DrawnFolder):
 
 
 def read_folder(folder: Path, sha256: str = "") -> ServedFolder:
-    """Read a study that was drawn.
+    """Read a drawn study.
 
     Args:
         folder: holds study.toml, and what was drawn by it.
@@ -108,7 +108,7 @@ def read_folder(folder: Path, sha256: str = "") -> ServedFolder:
 
 
 def open_study(folder: Path, *, is_recruited: bool = False) -> StudyRow:
-    """Open a study that was drawn; one that is open stays so, with the link for many if it is asked for.
+    """Open a drawn study; an open one stays open, with a shared link if requested.
 
     Raises:
         UsageError: it is closed, was not drawn, or a medium of it is not on this machine.
@@ -144,13 +144,13 @@ def open_study(folder: Path, *, is_recruited: bool = False) -> StudyRow:
 
 
 def invite(study: StudyRow, n: int) -> list[ParticipantRow]:
-    """Make links for one person each."""
+    """Create personal links."""
     with transaction.atomic():
         return [_add(study, state="invited", recruited="link", key=_new_key()) for _ in range(n)]
 
 
 def _add(study: StudyRow, **columns: object) -> ParticipantRow:
-    """A new participant with the next slot, and its pseudonym; call it in a transaction.
+    """Create a participant with the next slot and its pseudonym; call it in a transaction.
 
     In the place of one who refused or withdrew comes a slot with the same share of the design.
     """
@@ -175,7 +175,7 @@ def _new_key() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Invitation:
-    """What a link leads to: the participant that is known by it, or None if consent makes a new one.
+    """The target of a link: its participant, or None if consent creates a new one.
 
     `recruited` is how; `ident` and `parameters` are of a recruiter, `user` is the account.
     """
@@ -189,7 +189,7 @@ class Invitation:
 
 
 def invitation_of(study: StudyRow, key: str, parameters: Mapping[str, str]) -> Invitation | None:
-    """What the link with a key leads to; None if there is no such link.
+    """Return the target of a link with a key; None if there is no such link.
 
     Args:
         study: the study.
@@ -221,19 +221,19 @@ def invitation_of(study: StudyRow, key: str, parameters: Mapping[str, str]) -> I
 
 
 def invitation_of_account(study: StudyRow, user: UserRow) -> Invitation:
-    """What a study's page for accounts leads to."""
+    """Return the target of a study's page for accounts."""
     ident = _ident(f"account\0{user.pk}")
     participant = ParticipantRow.objects.filter(study=study, ident=ident).first()
     return Invitation(study=study, recruited="account", participant=participant, ident=ident, user=user)
 
 
 def _ident(words: str) -> str:
-    """By what a participant is known again, and that no one without the studio's secret can make."""
+    """Return a participant's identifier, which only the studio's secret can produce."""
     return hmac.new(current().secret, words.encode(), hashlib.sha256).hexdigest()
 
 
 def enter(invitation: Invitation, *, agrees: bool, word: str = "") -> str:
-    """Take a consent or a refusal, or let a participant go on in another browser.
+    """Record consent or refusal, or let a participant continue in another browser.
 
     Args:
         invitation: what the link leads to.
@@ -294,18 +294,18 @@ USED: Final = (
 
 
 def another_link(participant: ParticipantRow) -> None:
-    """Make another link for a participant, who goes on with it in another browser; the one until now ends."""
+    """Create a new link for a participant to continue in another browser; the old one becomes invalid."""
     participant.key, participant.browser = _new_key(), ""
     participant.save(update_fields=["key", "browser"])
 
 
 def digest_of(word: str) -> str:
-    """What is kept of the word in a browser's cookie."""
+    """Return the stored digest of a browser cookie's secret."""
     return hashlib.sha256(word.encode()).hexdigest()
 
 
 def folder_of(study: StudyRow) -> ServedFolder:
-    """The folder of a study that was opened; it is read once in a process."""
+    """Return an opened study's folder, read once per process."""
     return _kept_folder(Path(study.folder), study.sha256)
 
 
@@ -316,7 +316,7 @@ _kept_folder = lru_cache(maxsize=8)(read_folder)
 
 
 class Seat:
-    """A participant of a study, as the tables have them now.
+    """A participant of a study, from the database.
 
     Args:
         row: the participant.
@@ -332,7 +332,7 @@ class Seat:
 
     @cached_property
     def trials(self) -> tuple[PlannedTrial, ...]:
-        """The trials of the participant; items that they have written or reviewed are not among them."""
+        """Return the participant's trials, without items that they wrote or reviewed."""
         answered = [response_of(row, self.row.name) for row in self.rows.values()]
         planned = self.folder.trials(self.row.slot, answered)
         own = _own_items(self.row.user)
@@ -340,7 +340,7 @@ class Seat:
 
     @cached_property
     def course(self) -> Course:
-        """The way through the study, which decides what comes next and what is taken."""
+        """Return the participant's course, which decides what comes next and what is accepted."""
         return Course(
             study=self.folder.study,
             trials=self.trials,
@@ -359,7 +359,7 @@ class Seat:
         )
 
     def step(self, place: int | None = None) -> Step:
-        """What the participant sees now.
+        """Return what the participant sees now.
 
         Args:
             place: of the trial that they went to.
@@ -367,12 +367,12 @@ class Seat:
         return self.course.step(self.now, place=place)
 
     def trial_at(self, place: int) -> Trial | None:
-        """The trial at a place, where it is the one to be seen now."""
+        """Return the trial at a place, if it is the current one."""
         step = self.step(place)
         return step if isinstance(step, Trial) and step.planned.place == place else None
 
     def ran_out(self, step: Trial | None = None) -> bool:
-        """Whether a clock ended what came before: the trial before one, or (without one) the last part."""
+        """Whether a clock ended the previous step: the previous trial, or (without one) the last part."""
         began = [event.note for event in self.events if event.kind == "phase-began"]
         if not began:
             return False
@@ -386,18 +386,18 @@ class Seat:
         return any(row is None or row.answered_at is None for row in rows)
 
     def planned(self, place: int) -> PlannedTrial | None:
-        """The plan of the trial at a place."""
+        """Return the plan of the trial at a place."""
         return next((trial for trial in self.trials if trial.place == place), None)
 
 
 def planned_at(row: ParticipantRow, place: int) -> PlannedTrial | None:
-    """The plan of a trial that was shown; None if it was not."""
+    """Return the plan of a shown trial; None if it was not shown."""
     kept = ResponseRow.objects.filter(participant=row, place=place).values_list("trial", flat=True).first()
     return None if kept is None else msgspec.json.decode(kept, type=PlannedTrial)
 
 
 def response_of(row: ResponseRow, name: str, *, is_draft: bool = False) -> Response:
-    """A trial as it was filled in: what was handed in, or what is written so far."""
+    """Return a trial's response: as handed in, or the current draft."""
     answered = row.answered_at
     return Response(
         participant=name,
@@ -418,7 +418,7 @@ def _event(row: StudyEventRow, name: str) -> Event:
 
 
 def _own_items(user: UserRow | None) -> frozenset[str]:
-    """The ids of the items of this studio that an account has written or reviewed."""
+    """Return the ids of this studio's items that an account wrote or reviewed."""
     if user is None:
         return frozenset()
     by = TransitionRow.objects.filter(by=user.pseudonym).values("item")
@@ -426,7 +426,7 @@ def _own_items(user: UserRow | None) -> frozenset[str]:
 
 
 def locked(row: ParticipantRow) -> Seat:
-    """A participant that no other request changes until the transaction ends.
+    """Lock a participant until the transaction ends.
 
     Raises:
         UsageError: the study is closed.
@@ -439,7 +439,7 @@ def locked(row: ParticipantRow) -> Seat:
 
 
 def note(row: ParticipantRow, kind: str, *, place: int | None = None, words: str = "") -> None:
-    """Add to the log of a participant, so often of one kind on one trial at most."""
+    """Append to a participant's log, with a limit per kind and trial."""
     at = current().settings.clock()
     if StudyEventRow.objects.filter(participant=row, kind=kind, place=place).count() < _MOST_ALIKE:
         StudyEventRow.objects.create(participant=row, at=at, kind=kind, place=place, note=words)
@@ -449,7 +449,7 @@ def note(row: ParticipantRow, kind: str, *, place: int | None = None, words: str
 
 
 def show(row: ParticipantRow, place: int) -> tuple[Seat, Trial, ResponseRow] | None:
-    """The trial at a place, noted as shown the first time; None if it is not the one to be seen now.
+    """Return the trial at a place, logging its first display; None if it is not the current one.
 
     Raises:
         UsageError: the study is closed.
@@ -475,7 +475,7 @@ def show(row: ParticipantRow, place: int) -> tuple[Seat, Trial, ResponseRow] | N
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """What a browser sends of a trial: values with letters of the item's own order.
+    """A trial's values as sent by a browser, with letters in the item's own order.
 
     `seen` is the version that it was written on, `request` a word that is the same when it is sent again.
     """
@@ -489,7 +489,7 @@ class Written:
 
 
 def write(row: ParticipantRow, sent: Written) -> Saved | Conflict:
-    """Keep what was filled in; all of it or nothing.
+    """Store what was filled in, completely or not at all.
 
     Raises:
         UsageError: it may not be taken; the message can be shown to the participant.
@@ -526,7 +526,7 @@ def write(row: ParticipantRow, sent: Written) -> Saved | Conflict:
 
 
 def happened(row: ParticipantRow, kind: str, *, place: int, n: int = 1, words: str = "") -> None:
-    """Note what happened on a trial: it was ``played``, had ``late-frames``, or a ``problem``.
+    """Log an event of a trial: ``played``, ``late-frames``, or a ``problem``.
 
     Raises:
         UsageError: the study is closed, the trial is not seen now, or it was played as often as it may be.
@@ -550,7 +550,7 @@ def happened(row: ParticipantRow, kind: str, *, place: int, n: int = 1, words: s
 
 
 def act(row: ParticipantRow, what: str, *, px_per_cm: float | None = None, part: int | None = None) -> None:
-    """Do what a page other than a trial's asks for: ``calibrate``, ``begin``, ``end-part`` or ``finish``.
+    """Perform the act of a page other than a trial's: ``calibrate``, ``begin``, ``end-part`` or ``finish``.
 
     Args:
         row: the participant.
@@ -584,7 +584,7 @@ def act(row: ParticipantRow, what: str, *, px_per_cm: float | None = None, part:
 
 
 def withdraw(row: ParticipantRow) -> None:
-    """Take a participant out: what they wrote, and what could tell who they are, goes; counts stay.
+    """Withdraw a participant: delete what they wrote and identifying data; counts stay.
 
     What is left of an account or a recruiter's id is a digest, by which the same person is not taken again.
     """
@@ -608,7 +608,7 @@ def withdraw(row: ParticipantRow) -> None:
 
 
 def close_study(study: StudyRow) -> None:
-    """Take no more answers; closing again changes nothing. What is being written now is waited for."""
+    """Close a study to further answers, after current writes; closing again changes nothing."""
     with transaction.atomic():
         StudyRow.objects.filter(pk=study.pk, state="open").update(
             state="closed", closed_at=current().settings.clock()
@@ -618,7 +618,7 @@ def close_study(study: StudyRow) -> None:
 
 
 def answers_of(study: StudyRow) -> StudyAnswers:
-    """All that participants did, under their pseudonyms."""
+    """Return all participants' data, by pseudonym."""
     rows = list(ParticipantRow.objects.filter(study=study).order_by("slot"))
     responses = ResponseRow.objects.filter(participant__study=study).order_by("participant__slot", "place")
     events = StudyEventRow.objects.filter(participant__study=study).order_by("pk")

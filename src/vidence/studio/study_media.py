@@ -1,4 +1,4 @@
-"""What a trial shows, under addresses that say nothing of it, and media that are served for one view."""
+"""A trial's media at addresses that reveal nothing, and media served for a single view."""
 
 import hmac
 import os
@@ -23,13 +23,13 @@ from vidence.study.study import PlannedTrial
 from vidence.study.videos import medium_file
 
 ONCE_SLACK: Final = 1.25
-"""How many times its own length a medium that is seen once is served."""
+"""Factor on a medium's length for which a single view is served."""
 _STILL: Final = Media(kind="image")
 Source = Literal["file", "once", "picture", "reply", "dots"]
 
 
 class View(Record):
-    """That a medium is or was seen once: the key of its address, and when it ends."""
+    """A single view of a medium: its address's key, and its end."""
 
     key: str
     ends: datetime
@@ -37,7 +37,7 @@ class View(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class TrialFile:
-    """A file that a trial shows: `source` says how, `n` counts the files of the trial, from 0."""
+    """A file shown in a trial: `source` says how, `n` counts the trial's files, from 0."""
 
     token: str
     source: Source
@@ -55,7 +55,7 @@ class TrialFile:
 
 
 def files_of(seat: Seat, planned: PlannedTrial) -> Iterator[TrialFile]:
-    """The files that a trial shows, by its condition; tokens are of this participant and trial."""
+    """Yield the files that a trial shows, by condition; tokens are specific to participant and trial."""
     folder, condition = seat.folder.file.folder.resolve(), planned.condition
     media = seat.folder.items[planned.item_id].media
     n, secret = 0, current().secret
@@ -93,7 +93,7 @@ def files_of(seat: Seat, planned: PlannedTrial) -> Iterator[TrialFile]:
 
 
 def file_named(row: ParticipantRow, token: str, *sources: Source) -> tuple[TrialFile, int] | None:
-    """The file of a token and the place of its trial, where the participant may see it now.
+    """Return a token's file and trial, if the participant may see it now.
 
     A token of a medium that is seen once is refused where it is asked for in another way, which is noted.
     """
@@ -113,7 +113,7 @@ def file_named(row: ParticipantRow, token: str, *sources: Source) -> tuple[Trial
 
 
 def begin_view(row: ParticipantRow, place: int, file: TrialFile, *, length_s: float) -> View:
-    """Begin the one view of a medium.
+    """Start the single view of a medium.
 
     Args:
         row: the participant.
@@ -146,7 +146,7 @@ def begin_view(row: ParticipantRow, place: int, file: TrialFile, *, length_s: fl
 
 
 def end_view(row: ParticipantRow, place: int, file: TrialFile) -> None:
-    """End a view: the medium was seen to its end."""
+    """End a view that reached the end of the medium."""
     with transaction.atomic():
         seat = locked(row)
         kept = seat.rows[place]
@@ -160,7 +160,7 @@ def end_view(row: ParticipantRow, place: int, file: TrialFile) -> None:
 
 
 def may_view(row: ParticipantRow, place: int, file: TrialFile, *, key: str) -> bool:
-    """Whether bytes of a medium are still served to the page that began its view; refusals are noted."""
+    """Whether bytes are still served to the page that started the view; refusals are logged."""
     kept = ResponseRow.objects.get(participant=row, place=place)
     view = _views(kept).get(str(file.n))
     is_open = (
@@ -174,7 +174,7 @@ def may_view(row: ParticipantRow, place: int, file: TrialFile, *, key: str) -> b
 
 
 def was_viewed(kept: ResponseRow, file: TrialFile) -> bool:
-    """Whether the one view of a medium was begun."""
+    """Whether the single view of a medium was started."""
     return str(file.n) in _views(kept)
 
 

@@ -1,4 +1,4 @@
-"""Who worked on what and when, and what is owed for it.
+"""Working times of people, and what they are owed.
 
 Beats of pages are stamped by the server; people file corrections. What is owed is by `make.review.pay`, out
 of acts and of the time that was counted. Nothing is paid out here. A piece is due once its item is at its
@@ -29,9 +29,9 @@ from vidence.studio.settings import current
 from vidence.studio.workflow import protocol_of, to_event
 
 MOST_DAYS: Final = 14
-"""How long ago the time of a correction may be."""
+"""Maximum age of corrected times."""
 MOST_HOURS: Final = 12
-"""How long one correction may be."""
+"""Maximum length of a correction."""
 LEAST_REASON: Final = 10
 
 
@@ -93,7 +93,7 @@ def _columns(span: Span) -> dict[str, object]:
 
 
 def _close(row: TimeSpanRow, closed: tuple[Span, ...]) -> None:
-    """Close an open span, and keep the idle one behind it."""
+    """Close an open span, and add the idle one after it."""
     first, *more = closed
     row.end_at, row.n_beats, row.is_open = first.end, first.n_beats, False
     row.save(update_fields=["end_at", "n_beats", "is_open"])
@@ -102,7 +102,7 @@ def _close(row: TimeSpanRow, closed: tuple[Span, ...]) -> None:
 
 
 def close_stale(now: datetime) -> int:
-    """Close the open spans that no beat can make longer any more; how many there were."""
+    """Close open spans that no heartbeat can extend; return their number."""
     pulse = current().settings.pulse
     gap = timedelta(seconds=pulse.gap_s)
     late = Q(end_at__lt=now - gap) | Q(end_at__gt=now + gap)
@@ -122,7 +122,7 @@ def end_work(user: UserRow) -> None:
 
 
 def spans_on(user: UserRow, project: ProjectRow, day: datetime) -> QuerySet[TimeSpanRow]:
-    """The spans of one person that began on a day, in order; also the one that is open."""
+    """Return a person's spans that started on a day, in order, including an open one."""
     begin, end = day_of(day)
     mine = TimeSpanRow.objects.filter(user=user, project=project, start_at__gte=begin, start_at__lt=end)
     return mine.select_related("item").order_by("start_at", "pk")
@@ -153,7 +153,7 @@ def minutes_since(user: UserRow, item: ItemRow, since: datetime | None) -> float
 
 
 def file_correction(user: UserRow, project: ProjectRow, span: Span, *, reason: str) -> TimeCorrectionRow:
-    """File that time was missed (active), or was counted and was none (idle); an operator decides.
+    """File missed (active) or wrongly counted (idle) time; an operator decides.
 
     Raises:
         UsageError: the times cannot be, or there is no reason.
@@ -222,14 +222,14 @@ def decide(row: TimeCorrectionRow, *, by: UserRow, is_approved: bool, answer: st
 
 @dataclass(frozen=True, kw_only=True)
 class Owed:
-    """An entry of one person, and whether it is due."""
+    """An amount owed to a person, and whether it is due."""
 
     entry: Entry
     is_due: bool
 
 
 def owed(project: ProjectRow, user: UserRow | None = None) -> list[Owed]:
-    """What each person of a team, or one of them, has earned in a project, the newest first.
+    """Return what team members, or one of them, have earned in a project, newest first.
 
     Minutes that were stated earn nothing here: time is paid as it was counted, a day rounded once.
     """
@@ -264,7 +264,7 @@ def owed(project: ProjectRow, user: UserRow | None = None) -> list[Owed]:
 
 
 def sum_s(rows: Iterable[TimeSpanRow]) -> float:
-    """How many seconds spans of one day come to: what was counted, with corrections that were approved."""
+    """Return the seconds of one day's spans, including approved corrections."""
     by_source: dict[str, list[Span]] = defaultdict(list)
     for row in rows:
         by_source[row.source].append(span_of(row))
@@ -272,7 +272,7 @@ def sum_s(rows: Iterable[TimeSpanRow]) -> float:
 
 
 def span_of(row: TimeSpanRow) -> Span:
-    """The record of a span."""
+    """Return the record of a span."""
     return Span(
         kind=row.kind,
         start=row.start_at,
@@ -284,5 +284,5 @@ def span_of(row: TimeSpanRow) -> Span:
 
 
 def work_of(project: int, item: int | None) -> str:
-    """What a span is about, as one word."""
+    """Return what a span is about, as one word."""
     return f"{project}/{item or ''}"

@@ -1,4 +1,4 @@
-"""What people do before they work on a project: they read its guidelines, and judge trial items."""
+"""Before working on a project, people read its guidelines and answer qualification trials."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ from vidence.studio.records.people import (
 from vidence.studio.settings import current
 
 WORKERS: Final[tuple[Role, ...]] = ("author", "reviewer", "meta")
-"""The roles that trial items can be asked for."""
+"""Roles with qualification trials."""
 
 
 def add_guideline(project: ProjectRow, source: str, *, by: str) -> GuidelineRow:
-    """Put a text in as the next version of the guidelines; earlier ones stay as they are.
+    """Add a text as the next version of the guidelines; earlier versions are kept.
 
     Raises:
         UsageError: it is empty, or the same as the last one.
@@ -56,7 +56,7 @@ def add_guideline(project: ProjectRow, source: str, *, by: str) -> GuidelineRow:
 
 
 def newest(project: ProjectRow) -> GuidelineRow | None:
-    """The last version of the guidelines of a project; None if it has none."""
+    """Return a project's last guidelines version; None if it has none."""
     row: GuidelineRow | None = GuidelineRow.objects.filter(project=project).order_by("-version").first()
     return row
 
@@ -120,13 +120,13 @@ def add_trial(project: ProjectRow, trial: Trial, *, medium: MediumRow | None = N
 
 
 def trials_of(project: ProjectRow, role: str) -> list[TrialRow]:
-    """The trial items of a role, in the order in which they were put in."""
+    """Return a role's qualification trials in order of entry."""
     return list(TrialRow.objects.filter(project=project, role=role, is_used=True).order_by("pk"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seat:
-    """One person in one role of a project, under its rules."""
+    """A person in one role of a project, with its rules."""
 
     user: UserRow
     project: ProjectRow
@@ -135,7 +135,7 @@ class Seat:
 
     @property
     def runs(self) -> QuerySet[QualificationRow]:
-        """The tries at the trial items so far."""
+        """Return the attempts at the qualification so far."""
         return QualificationRow.objects.filter(user=self.user, project=self.project, role=self.role)
 
 
@@ -157,7 +157,7 @@ class RoleProgress(Record):
 
     @property
     def is_open(self) -> bool:
-        """Whether the trial items may be answered now."""
+        """Whether the trials may be answered now."""
         return bool(self.n_trials) and not self.is_passed and self.n_tries < self.most_tries
 
     @property
@@ -167,7 +167,7 @@ class RoleProgress(Record):
 
     @property
     def refusal(self) -> str:
-        """Why the role is not open; empty if it is."""
+        """Return why the role is not open; empty if it is."""
         if self.is_passed or not self.n_trials:
             return ""
         if self.is_stuck:

@@ -1,4 +1,4 @@
-"""The database brought up to date, copied, and checked."""
+"""Migrate, back up and check the database."""
 
 import os
 import re
@@ -46,7 +46,7 @@ NETWORKS: Final = frozenset(
         "sshfs",
     }
 )
-"""Kinds of disks of other machines."""
+"""File systems of other machines."""
 _FIELDS_OF_MOUNTS: Final = 3
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 _PRAGMAS: Final = ("journal_mode", "synchronous", "foreign_keys")
@@ -116,7 +116,7 @@ def refuse_unsafe_folder(data: Path, *, has_database: bool, mounts: Path = Path(
 
 
 def migrate() -> None:
-    """Bring the database of the configured studio up to date, with the index of runs; else nothing changes.
+    """Migrate the configured studio's database, including the index of runs.
 
     All migrations that are to be done are one transaction: what ends in the middle leaves the old tables.
 
@@ -134,7 +134,7 @@ def migrate() -> None:
 
 
 def overwrite_removed() -> None:
-    """Take what was removed out of the file of an SQLite database; call it after the transaction.
+    """Purge deleted data from an SQLite file; call it after the transaction.
 
     Removed rows are overwritten (``secure_delete``), but the journal has them until it is written back.
     """
@@ -164,7 +164,7 @@ def _migrate(connection: "BaseDatabaseWrapper") -> None:
 
 @contextmanager
 def _alone(connection: "BaseDatabaseWrapper") -> Iterator[None]:
-    """One process at a time: of two that start together, the second finds everything made.
+    """Serialise processes: if two start together, the second finds everything done.
 
     An immediate transaction of a file beside the database is the lock; it ends with the process.
     """
@@ -179,7 +179,7 @@ def _alone(connection: "BaseDatabaseWrapper") -> Iterator[None]:
 
 
 def _migrate_whole(connection: "BaseDatabaseWrapper") -> None:
-    """Do what is to be done, or nothing of it.
+    """Apply all pending migrations, or none.
 
     Django does one migration after the other, and notes the one that makes an index after it has committed
     it: ended in between, the next start would make tables that are there. SQLite ignores a change of its
@@ -208,7 +208,7 @@ def _migrate_whole(connection: "BaseDatabaseWrapper") -> None:
 
 
 def mode_of(connection: "BaseDatabaseWrapper") -> dict[str, str]:
-    """How SQLite keeps what it acknowledges, by its own words; empty for other databases."""
+    """Return SQLite's durability settings; empty for other databases."""
     if connection.vendor != "sqlite":
         return {}
     with connection.cursor() as cursor:
@@ -220,7 +220,7 @@ def mode_of(connection: "BaseDatabaseWrapper") -> dict[str, str]:
 
 
 def refuse_unsafe_database(connection: "BaseDatabaseWrapper") -> None:
-    """Check that a database keeps what it has acknowledged, and that writers wait for each other.
+    """Check that a database is durable, and that writers wait for each other.
 
     Raises:
         StoreError: SQLite could not be set so (a network disk, as a rule).
@@ -236,7 +236,7 @@ def refuse_unsafe_database(connection: "BaseDatabaseWrapper") -> None:
 
 
 class Copied(Record):
-    """A copy of the database. `unsure` is why it is not checked, `content` the hash of all its rows."""
+    """A copy of the database. `unsure` says why it is unchecked, `content` is the hash of all its rows."""
 
     path: Path
     n_rows: dict[str, int]
@@ -244,7 +244,7 @@ class Copied(Record):
     content: str = ""
 
     def __str__(self) -> str:
-        """What is known of it, in a line."""
+        """Return a summary in one line."""
         message = "NOT checked" if self.unsure else f"checked, content {self.content}"
         return f"{self.path}: {sum(self.n_rows.values()):,} rows in {len(self.n_rows)} tables, {message}"
 
@@ -279,7 +279,7 @@ def backup(data: Path, *, to: Path | None, at: datetime) -> Copied:
 
 
 def _checked(path: Path, *, name: Path) -> Copied:
-    """Look whether a copy is a sound database of a studio, and whether its rows are as the studio wrote them.
+    """Check that a copy is an intact studio database with rows as the studio wrote them.
 
     Args:
         path: the copy.
@@ -322,7 +322,7 @@ def without_studio(folder: Path) -> None:
 
 
 def restore(folder: Path, copy: Path) -> Copied:
-    """Make a studio of a copy, and check it from end to end.
+    """Restore a studio from a backup, and check it completely.
 
     The configured studio lies in a folder of its own; its database moves into `folder` in the end. A row that
     was changed by hand stays without its seal, so that each later `verify` names it, too.
@@ -353,7 +353,7 @@ def restore(folder: Path, copy: Path) -> Copied:
 
 
 def count_tables(connection: "BaseDatabaseWrapper") -> dict[str, int]:
-    """How many rows each sealed table of a studio has, in a database of any version."""
+    """Return the number of rows of each sealed table, in a database of any version."""
     from vidence.studio.seals import sealed_tables
 
     tables: dict[str, int] = {}
@@ -370,7 +370,7 @@ def newest_copy(data: Path) -> Path | None:
 
 
 def check_copy(path: Path, *, by: str) -> str:
-    """Open a copy as a database, read it from end to end, and note what was found; the fault, or nothing.
+    """Open and read a copy completely, and log the result; return the fault, or empty.
 
     Args:
         path: the copy.
@@ -391,7 +391,7 @@ def check_copy(path: Path, *, by: str) -> str:
 
 @contextmanager
 def _opened(path: Path, *, alias: str = _COPY, **more: str) -> Iterator["BaseDatabaseWrapper"]:
-    """A second database of the same kind, opened for a while."""
+    """Open a second database of the same kind temporarily."""
     from django.db import connections
 
     bare = {**connections.databases["default"], "NAME": path}
@@ -405,7 +405,7 @@ def _opened(path: Path, *, alias: str = _COPY, **more: str) -> Iterator["BaseDat
 
 
 def verify() -> Iterator[str]:
-    """What is wrong with the database: damage, rows changed by hand, broken chains, wrong states."""
+    """Yield the database's faults: damage, rows changed by hand, broken chains, wrong states."""
     from django.db import connection
 
     from vidence.studio.seals import changed_rows

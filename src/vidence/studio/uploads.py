@@ -1,4 +1,4 @@
-"""Files that browsers upload in pieces: kept in a hidden file of the media folder until they are whole."""
+"""Chunked uploads: stored in a hidden file of the media folder until complete."""
 
 import hashlib
 import shutil
@@ -14,7 +14,7 @@ from vidence.studio.records.people import ProjectRow
 from vidence.studio.settings import current
 
 _KEPT_FREE_BYTES: Final = 2**30
-"""So much of the disk is left to the database and to other programs."""
+"""Disk space reserved for the database and other programs, in bytes."""
 _MOST_NAME: Final = 120
 _KEPT_S: Final = 7 * 24 * 3600
 _LOCK: Final = Lock()
@@ -22,7 +22,7 @@ _LOCK: Final = Lock()
 
 @dataclass(frozen=True, kw_only=True)
 class Upload:
-    """A file that a browser sends: its length, its future path, and the hidden file of what is there."""
+    """A file being uploaded: its length, its future path, and the hidden partial file."""
 
     project: ProjectRow
     kind: MediumKind
@@ -32,7 +32,7 @@ class Upload:
 
     @property
     def n_bytes(self) -> int:
-        """How many bytes are there."""
+        """Return the number of bytes received."""
         return self.part.stat().st_size if self.part.exists() else 0
 
 
@@ -76,7 +76,7 @@ def upload_of(project: ProjectRow, name: str, *, size: int, mark: str, by: str) 
 
 
 def append(upload: Upload, piece: bytes, *, at: int) -> bool:
-    """Append a piece, unless the file does not end where the piece begins; whether it was appended.
+    """Append a chunk if the partial file ends where it starts; return whether it was appended.
 
     Raises:
         StoreError: the media folder cannot be written.
@@ -95,7 +95,7 @@ def append(upload: Upload, piece: bytes, *, at: int) -> bool:
 
 
 def finish(upload: Upload) -> MediumRow:
-    """Give a whole file its name, and register it; one that is no video or picture is removed.
+    """Rename a complete file, and register it; one that is not a video or picture is removed.
 
     Raises:
         UsageError: the name was taken meanwhile, or another request has finished it.
@@ -114,7 +114,7 @@ def finish(upload: Upload) -> MediumRow:
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove uploads that were given up days ago."""
+    """Remove uploads abandoned for days."""
     now = current().settings.clock().timestamp()
     for path in folder.glob(".*.upload"):
         if now - path.stat().st_mtime > _KEPT_S:

@@ -1,4 +1,4 @@
-"""Every address, one list a family."""
+"""All routes, one list per family."""
 
 from typing import Final
 

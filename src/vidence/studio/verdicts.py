@@ -1,4 +1,4 @@
-"""What people say on boards: rows of the database, and the same rows in the people's files that makings read.
+"""People's entries on boards: database rows, mirrored in the people's files that makers read.
 
 A row is written into both or into neither. Rows of a file that were written by hand are taken in when the
 set is opened, and stay where they are in their file.
@@ -43,16 +43,16 @@ from vidence.studio.settings import current
 BoardName: TypeAlias = Literal["shots", "tracks", "cards", "false-cards", "counts"]
 SCENE: Final = "scene"
 FALSE: Final = "false"
-"""The kinds of `Words` beside the cards ``A`` and ``B`` of a track: those of a shot."""
+"""Kinds of `Words` for shots, besides the cards ``A`` and ``B`` of tracks."""
 BY_HAND: Final = "by-hand"
-"""Who wrote words whose file names no writer."""
+"""Writer of texts whose file names none."""
 CARDS_FOLDER, SCENES_FOLDER = "cards", "scenes"
 _OF_CHECKS: Final = frozenset(CardCheckRow.__struct_fields__) - {"where"}
 _LOCK: Final = Lock()  # a file is read and written by one request at a time
 
 
 class Words(Record):
-    """A card of one person: its words, if they wrote some, and how many people it fits, if they tried it."""
+    """A person's card: its text, if written, and the number of people it fits, if tried."""
 
     video_id: str
     check: str
@@ -67,12 +67,12 @@ class Words(Record):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What no second row has: one person has one card of a kind."""
+        """Return the unique key: one person has one card of a kind."""
         return self.video_id, self.track_id, self.kind, self.by
 
     @property
     def row(self) -> CardCheckRow | None:
-        """The row of the file; None for a card that was not tried yet."""
+        """Return the row of the file; None for a card that was not tried yet."""
         if not self.fits:
             return None
         card = Card(track_id=self.track_id, kind="A" if self.kind == "A" else "B", text=self.text)
@@ -94,12 +94,12 @@ class Reading(Record):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What no second row has: a sentence is read once by each."""
+        """Return the unique key: each person reads a sentence once."""
         return self.video_id, self.card_id, self.by
 
     @property
     def row(self) -> FalseCheckRow | None:
-        """The row of the file; None before it was seen with the film, as true sentences never are."""
+        """Return the row of the file; None before it was seen with the video, as for all true sentences."""
         if not self.occurs or not self.natural:
             return None
         return msgspec.convert(msgspec.structs.asdict(self), FalseCheckRow)
@@ -112,7 +112,7 @@ FileRowT = TypeVar("FileRowT", bound=SignedRow)
 
 @dataclass(frozen=True, kw_only=True)
 class Board:
-    """One board: its title, what a row of it holds, the row of its file, and a row in a few words."""
+    """A board: its title, row type, file row type, and summary of a row."""
 
     title: str
     holds: type[Said]
@@ -132,7 +132,7 @@ BOARDS: Final[Mapping[BoardName, Board]] = {
 
 
 class Refused(Record):
-    """Something was not kept, and nothing has changed; why."""
+    """The entry was rejected, and nothing has changed; says why."""
 
     reason: str
 
@@ -143,7 +143,7 @@ def board_of(result: Said) -> BoardName:
 
 
 def record_of(row: BoardRow) -> Said:
-    """What a row says."""
+    """Return a row's entry."""
     return msgspec.convert(row.said, BOARDS[cast("BoardName", row.board)].holds)
 
 
@@ -153,7 +153,7 @@ def in_words(result: Said) -> str:
 
 
 def on_file(result: Said) -> SignedRow | None:
-    """The row of people's file; None for what no file holds (yet)."""
+    """Return the row for the people's file; None if no file holds it (yet)."""
     return result.row if isinstance(result, Words | Reading) else result
 
 
@@ -185,7 +185,7 @@ def _key(result: Said | SignedRow) -> str:
 
 @contextmanager
 def _both(row: MadeSetRow, old: Said | None, new: Said | None) -> Iterator[None]:
-    """One transaction of the database in which the people's files follow.
+    """Run a database transaction in which the people's files follow.
 
     Raises:
         DataError: a file has faults, or the row has.
@@ -203,7 +203,7 @@ def _both(row: MadeSetRow, old: Said | None, new: Said | None) -> Iterator[None]
 
 
 def say(row: MadeSetRow, result: Said) -> Said | Refused:
-    """Keep what a person says, in the database and in its file."""
+    """Store a person's entry in the database and its file."""
     with _LOCK:
         try:
             with _both(row, None, result):
@@ -216,7 +216,7 @@ def say(row: MadeSetRow, result: Said) -> Said | Refused:
 
 
 def change(set_row: MadeSetRow, old: SaidT, new: SaidT) -> Said | Refused:
-    """Keep what a person goes on with, such as a card that is tried, or a sentence seen with the film."""
+    """Update a person's entry, such as a tried card, or a sentence seen with the video."""
     rows = BoardRow.objects.filter(made_set=set_row, board=board_of(old), key=_key(old))
     with _LOCK:
         row = rows.first()
@@ -262,7 +262,7 @@ def take_back(set_row: MadeSetRow, board: BoardName, by: Person, *, video_id: st
 
 
 def natural(name: str) -> tuple[tuple[int, str], ...]:
-    """What names are ordered by, so that 10 comes behind 9.
+    """Return the sort key that orders 10 after 9.
 
     >>> sorted(["10", "9", "9/2"], key=natural)
     ['9', '9/2', '10']
@@ -273,14 +273,14 @@ def natural(name: str) -> tuple[tuple[int, str], ...]:
 
 
 def words_of(row: MadeSetRow, video_id: str) -> dict[tuple[str, str], Words]:
-    """The latest words of people by track (or shot) and kind."""
+    """Return people's latest texts by track (or shot) and kind."""
     return {
         (words.track_id, words.kind): words for words in said_on(row, Words, video_id=video_id) if words.text
     }
 
 
 def _write_words(row: MadeSetRow, result: Said) -> None:
-    """Write the cards of a video into its file where a row holds words; the same words, the same bytes."""
+    """Write a video's cards to its file if a row has text; equal texts give equal bytes."""
     if not isinstance(result, Words) or not (result.text or result.kind in (SCENE, FALSE)):
         return
     latest = words_of(row, result.video_id)
@@ -298,7 +298,7 @@ def _write_words(row: MadeSetRow, result: Said) -> None:
 
 
 def _words_in(path: Path) -> dict[tuple[str, str], CardRow | SceneRow]:
-    """The lines of a file by track (or shot) and kind.
+    """Return a file's lines by track (or shot) and kind.
 
     Raises:
         DataError: a line cannot be used here; one that names a shot by a time, or lists changes, is for
@@ -354,7 +354,7 @@ def _scene_lines(latest: Mapping[tuple[str, str], Words]) -> list[SceneRow]:
 
 
 def write_words(path: Path, lines: Sequence[CardRow] | Sequence[SceneRow]) -> None:
-    """Write a file of cards, each line with the fields that say something; without a line there is no file.
+    """Write a file of cards, each line with its non-empty fields; without lines there is no file.
 
     Raises:
         StoreError: it cannot be written.
@@ -385,7 +385,7 @@ def sent_back(row: MadeSetRow, video_id: str) -> dict[tuple[str, str], str]:
 
 
 def take_in(set_row: MadeSetRow) -> int:
-    """Take the rows of people's files into the database that do not exist; how many were new.
+    """Import new rows of people's files into the database; return their number.
 
     Raises:
         DataError: a file has lines that cannot be used; each is named.
@@ -416,7 +416,7 @@ def take_in(set_row: MadeSetRow) -> int:
 
 
 def _new_words(row: MadeSetRow, folder: Path) -> Iterator[Words]:
-    """The words of people's files that are not in the database."""
+    """Yield the texts in people's files that are not in the database."""
     for path in (
         p for name in (CARDS_FOLDER, SCENES_FOLDER) for p in sorted((folder / name).glob("*.jsonl"))
     ):
@@ -435,7 +435,7 @@ def _new_words(row: MadeSetRow, folder: Path) -> Iterator[Words]:
 
 
 def _as_said(row: SignedRow) -> Said:
-    """What a row of a file says on its board."""
+    """Return a file's row as an entry of its board."""
     if isinstance(row, ShotRow | TrackRow | CountRow):
         return msgspec.structs.replace(row, where="")
     fields = msgspec.structs.asdict(row)
@@ -446,7 +446,7 @@ def _as_said(row: SignedRow) -> Said:
 
 
 def rows_of(set_row: MadeSetRow, kind: type[FileRowT], *, video_id: str) -> tuple[FileRowT, ...]:
-    """The rows of a file on one video, in order, as the making reads them.
+    """Return a file's rows on one video, in order, as makers read them.
 
     Raises:
         DataError: the file has lines that cannot be used.

@@ -1,4 +1,4 @@
-"""What people do with items, recorded: the rules of `make.review` check each act before it is kept."""
+"""Acts of people on items, recorded after the rules of `make.review` have checked them."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ from vidence.studio.settings import current
 
 
 class Act(Record):
-    """What one person does with one item. `content` is a new wording, where the act brings one."""
+    """One person's act on one item. `content` is a new wording, if the act has one."""
 
     kind: Kind
     role: Role
@@ -40,7 +40,7 @@ class Act(Record):
 
 
 class RecordedAct(Record):
-    """An act was recorded; `number` is its place among the transitions of the project."""
+    """A recorded act; `number` is its position among the project's transitions."""
 
     state: ItemState
     number: int
@@ -48,7 +48,7 @@ class RecordedAct(Record):
 
 
 class Refused(Record):
-    """An act was not recorded, and nothing has changed; why."""
+    """The act was rejected, and nothing has changed; says why."""
 
     reason: str
 
@@ -57,7 +57,7 @@ Result: TypeAlias = RecordedAct | Refused
 
 
 def protocol_of(project: ProjectRow) -> Protocol:
-    """The rules of a project."""
+    """Return a project's rules."""
     return _protocol(project.protocol.source)
 
 
@@ -67,7 +67,7 @@ def _protocol(source: str) -> Protocol:
 
 
 def standing(item: ItemRow, protocol: Protocol) -> ItemState:
-    """Where an item stands, as its transitions say."""
+    """Return an item's state, by its transitions."""
     state = drafting(item.item_id, protocol)
     revisions = revisions_of(item)
     for event in events_of(item):
@@ -79,19 +79,19 @@ def standing(item: ItemRow, protocol: Protocol) -> ItemState:
 
 
 def revisions_of(item: ItemRow) -> dict[str, Revision]:
-    """The wordings of an item by their hashes."""
+    """Return an item's wordings by hash."""
     rows = RevisionRow.objects.filter(item=item).order_by("n")
     return {row.sha256: to_revision(row, item.item_id) for row in rows}
 
 
 def events_of(item: ItemRow) -> Iterator[Event]:
-    """What was done with an item, in order."""
+    """Yield an item's events, in order."""
     for row in TransitionRow.objects.filter(item=item).order_by("number"):
         yield to_event(row)
 
 
 def to_revision(row: RevisionRow, item_id: str) -> Revision:
-    """The record of a wording."""
+    """Return the record of a wording."""
     return Revision(
         item_id=item_id,
         n=row.n,
@@ -105,7 +105,7 @@ def to_revision(row: RevisionRow, item_id: str) -> Revision:
 
 
 def to_event(row: TransitionRow) -> Event:
-    """The record of a transition."""
+    """Return the record of a transition."""
     return msgspec.json.decode(row.event, type=Event)
 
 
@@ -157,7 +157,7 @@ def act(item: ItemRow, act: Act) -> Result:
 def transition_row(
     item: ItemRow, event: Event, last: TransitionRow | None, *, states: tuple[ItemState, ItemState]
 ) -> TransitionRow:
-    """The row of an act behind the last one of its project, in its chain; not kept yet.
+    """Return an unsaved transition that continues its project's chain.
 
     Args:
         item: with which it was done.
@@ -183,7 +183,7 @@ def transition_row(
 
 
 def revision_row(item: ItemRow, revision: Revision, *, guideline: GuidelineRow | None) -> RevisionRow:
-    """The row of a wording, not kept yet; `guideline` is what its author had been asked to read."""
+    """Return an unsaved wording; `guideline` is the version that its author had to read."""
     return RevisionRow(
         item=item,
         n=revision.n,
@@ -198,7 +198,7 @@ def revision_row(item: ItemRow, revision: Revision, *, guideline: GuidelineRow |
 
 
 def columns_of(state: ItemState) -> dict[str, object]:
-    """What the columns of an item repeat of its state."""
+    """Return the columns of an item that mirror its state."""
     return {
         "state": state.state,
         "returns_left": state.returns_left,
@@ -209,7 +209,7 @@ def columns_of(state: ItemState) -> dict[str, object]:
 
 
 def show(row: ItemRow, state: ItemState) -> None:
-    """Let the columns of an item repeat its state."""
+    """Update an item's columns from its state."""
     for name, value in columns_of(state).items():
         setattr(row, name, value)
     row.standing = msgspec.to_builtins(state)
@@ -219,7 +219,7 @@ def show(row: ItemRow, state: ItemState) -> None:
 
 
 def chain_content(number: int, event: Event) -> Mapping[str, object]:
-    """What the chain of a project holds of one transition."""
+    """Return what a project's chain covers of one transition."""
     return {"number": number, "event": msgspec.to_builtins(event)}
 
 
@@ -247,5 +247,5 @@ def at_after(mine: TransitionRow | None) -> str:
 
 
 def now_words() -> str:
-    """The time as acts have it."""
+    """Return the time in the format of acts."""
     return current().settings.clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,4 +1,4 @@
-"""The work of an author on one item: the draft, what machines say of it, and handing it in."""
+"""An author's work on an item: the draft, automatic checks, and handing it in."""
 
 import hashlib
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ from vidence.studio.settings import current
 from vidence.studio.workflow import Act, RecordedAct, Refused, act, events_of, protocol_of, to_revision
 
 WRITABLE: Final = ("drafting", "returned")
-"""The states in which an author may write."""
+"""States in which an author may write."""
 FORM: Final = "form"
 
 
 class Returned(Record):
-    """Why an item came back: the message, and by field the words of each check that failed, and the notes."""
+    """Why an item was returned: the message, and by field the failed checks and the notes."""
 
     message: str
     marks: tuple[tuple[str, str], ...]
@@ -42,7 +42,7 @@ class Returned(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
-    """All that an author needs to write one item."""
+    """Everything that an author needs to write an item."""
 
     item: ItemRow
     form: Form
@@ -52,7 +52,7 @@ class Desk:
 
 
 def is_writer(item: ItemRow, name: str) -> bool:
-    """Whether an author of the project may see the form of this item, which shows all of its wording.
+    """Whether an author of the project may see this item's form, which shows its full text.
 
     An item that has a wording is written on by its author alone: whoever made it elsewhere is none of those
     who read it here, some of whom review it later. One without a wording, and without an author, is whose who
@@ -73,7 +73,7 @@ def folder_of(project: ProjectRow) -> Path:
 
 
 def form_of_project(project: ProjectRow) -> str:
-    """The form that goes with the protocol of a project, where it is one of ours; else that of MMVU."""
+    """Return the form of a project's protocol if it is built in; else MMVU's."""
     for name in protocol_names():
         if digest(protocol_bytes(name)) == project.protocol.sha256 and name in FORMS:
             return name
@@ -81,7 +81,7 @@ def form_of_project(project: ProjectRow) -> str:
 
 
 def desk_of(item: ItemRow, *, author: str) -> Desk:
-    """What there is to write an item with.
+    """Return everything needed to write an item.
 
     Raises:
         MediaError: a folder of pictures of it is gone.
@@ -106,7 +106,7 @@ def desk_of(item: ItemRow, *, author: str) -> Desk:
 
 
 def _subject(item: ItemRow, form: Form, rows: tuple[MediumRow, ...]) -> Subject:
-    """What an item is about; what was imported keeps its own media and tags."""
+    """Return what an item is about; imported items keep their media and tags."""
     seed = int.from_bytes(hashlib.sha256(item.public.bytes).digest()[:4], "big")
     tags: dict[str, str] = {}
     media = as_media(rows, item.project)
@@ -129,7 +129,7 @@ def _subject(item: ItemRow, form: Form, rows: tuple[MediumRow, ...]) -> Subject:
 
 
 def draft_of(item: ItemRow, user: UserRow) -> DraftRow:
-    """The open draft of an author; a new one begins from the last revision, where there is one.
+    """Return an author's open draft; a new one starts from the last revision, if any.
 
     Raises:
         DataError: the last revision is no question.
@@ -139,7 +139,7 @@ def draft_of(item: ItemRow, user: UserRow) -> DraftRow:
 
 
 def shown_draft(item: ItemRow, user: UserRow | None) -> DraftRow:
-    """The draft of an author as the form shows it; looking at it makes none.
+    """Return an author's draft for display, without creating one.
 
     Raises:
         DataError: the last revision is no question.
@@ -148,19 +148,19 @@ def shown_draft(item: ItemRow, user: UserRow | None) -> DraftRow:
 
 
 def _begun(item: ItemRow) -> str:
-    """What a new draft begins with."""
+    """Return the initial content of a new draft."""
     if item.current is None:
         return encoded(Wording())
     return encoded(wording_of(to_revision(item.current, item.item_id).content))
 
 
 def encoded(written: Wording) -> str:
-    """What was written as the body of a draft."""
+    """Serialise what was written as a draft's body."""
     return msgspec.json.encode(written).decode()
 
 
 def decoded(body: str) -> Wording:
-    """What the body of a draft holds.
+    """Parse a draft's body.
 
     Raises:
         DataError: it is of another version.
@@ -196,7 +196,7 @@ def _last_return(item: ItemRow) -> Event | None:
 def hand_in(
     desk: Desk, draft: DraftRow, user: UserRow, *, seen: int
 ) -> RecordedAct | Refused | MachineChecks:
-    """Make a revision of a draft, where nothing speaks against it; what does is given back.
+    """Create a revision from a draft, or return the objections.
 
     Args:
         desk: the item.
@@ -241,7 +241,7 @@ def hand_in(
 
 
 def _left(item: ItemRow, content: dict[str, object]) -> tuple[str, ...]:
-    """The fields that were marked and are as they were."""
+    """Return the marked fields that are unchanged."""
     event = _last_return(item)
     stage = None if event is None else stage_of(event, protocol_of(item.project))
     if event is None or stage is None or item.current is None:
