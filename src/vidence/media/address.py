@@ -84,8 +84,9 @@ class Address:
     def is_inside(self, folder: "Address") -> bool:
         """Whether it is inside a folder, by its text.
 
-        >>> Address("s3://lab/a/b.mp4").is_inside(Address("s3://lab/a")),
-        Address("s3://lab/ab").is_inside(Address("s3://lab/a")) (True, False)
+        >>> folder = Address("s3://lab/a")
+        >>> (folder / "b.mp4").is_inside(folder), Address("s3://lab/ab").is_inside(folder)
+        (True, False)
         """
         return self.text.startswith(f"{folder.text.rstrip('/')}/") and ".." not in self.text.split("/")
 
