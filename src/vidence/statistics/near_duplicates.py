@@ -135,7 +135,7 @@ def difference_hash(image: NDArray[np.uint8]) -> int:
 
 
 def gather(pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """What pairs join, directly or through others: groups of two or more, each in order, the first first.
+    """Return the groups of two or more that pairs join, directly or through others, sorted.
 
     >>> gather([(3, 5), (0, 1), (1, 2)])
     ((0, 1, 2), (3, 5))

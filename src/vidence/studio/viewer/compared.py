@@ -60,7 +60,7 @@ def _asked(request: HttpRequest) -> list[ViewablePath]:
 
 
 def _outcomes(standings: Sequence[RunStanding], fates: Mapping[str, Mapping[str, int]]) -> str:
-    """Outcomes of the trials of each run run, as a list."""
+    """Outcomes of the trials of each run, as a list."""
     counts = {entry.place.id: fate_links(entry.place.id, fates[entry.place.id]) for entry in standings}
     table = tabulate(
         "outcomes",
