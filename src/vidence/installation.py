@@ -38,11 +38,14 @@ class Extra:
 def pip() -> str:
     """Return the pip command of this Python, as called from the shell that started it.
 
-    This is ``pip`` if it belongs to this Python, else Python's module by full path.
+    This is ``pip`` if it belongs to this Python, else Python's module by full path, or the pip of uv, whose
+    environments have none.
     """
-    text = shutil.which("pip")
-    is_ours = text is not None and Path(text).parent == Path(sys.executable).parent
-    return "pip" if is_ours else f"{shlex.quote(sys.executable)} -m pip"
+    python, text = shlex.quote(sys.executable), shutil.which("pip")
+    if text is not None and Path(text).parent == Path(sys.executable).parent:
+        return "pip"
+    is_uv = not is_importable("pip") and shutil.which("uv") is not None
+    return f"UV_PYTHON={python} uv pip" if is_uv else f"{python} -m pip"
 
 
 @functools.cache

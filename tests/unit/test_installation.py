@@ -31,6 +31,14 @@ def test_the_pip_of_this_python_is_called(said, monkeypatch, tmp_path):
     assert installation.pip() == "pip"
 
 
+def test_an_environment_of_uv_has_no_pip(said, monkeypatch):
+    monkeypatch.setattr(installation, "is_importable", lambda module: False)
+    monkeypatch.setattr(installation.shutil, "which", lambda name: "/bin/uv" if name == "uv" else None)
+    assert installation.adding("select") == f"UV_PYTHON={sys.executable} uv pip install 'torch>=2.11'"
+    monkeypatch.setattr(installation.shutil, "which", lambda name: None)
+    assert installation.pip() == f"{sys.executable} -m pip"
+
+
 def test_sources_that_no_pip_installed_are_installed_from_their_folder(monkeypatch):
     def absent(name):
         raise importlib.metadata.PackageNotFoundError(name)

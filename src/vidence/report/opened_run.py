@@ -13,6 +13,7 @@ import numpy as np
 
 from vidence.engine.specs import label
 from vidence.errors import UnknownNameError, UsageError
+from vidence.installation import pip
 from vidence.media.whole import write_file
 from vidence.records import Estimate, by_key
 from vidence.report import results
@@ -238,7 +239,7 @@ def _library(name: str, *, otherwise: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"this needs {name}, which is not installed; run: pip install {name}, or take {otherwise}"
+            f"this needs {name}, which is not installed; run: {pip()} install {name}, or take {otherwise}"
         ) from error
 
 

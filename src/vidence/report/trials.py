@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 import msgspec
 
 from vidence.errors import UsageError
-from vidence.installation import packaged
+from vidence.installation import adding, packaged
 from vidence.records import (
     Evidence,
     Failed,
@@ -269,8 +269,8 @@ def trials_as_parquet(runs: Sequence[Run]) -> bytes:
         import pyarrow.parquet as pq
     except ModuleNotFoundError as error:
         raise UsageError(
-            "Parquet is written with pyarrow, which is not installed; run: pip install 'vidence[parquet]', "
-            "or say --jsonl, which holds the same"
+            f"Parquet is written with pyarrow, which is not installed; run: {adding('parquet')}, or say "
+            "--jsonl, which holds the same"
         ) from error
     rows = [(run, row) for run in runs for row in with_prompts(run, run.rows)]
     fields, arrays = [], []

