@@ -6,7 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -151,17 +151,24 @@ def fetch_config(name: str, *, revision: str, local_only: str, example: str) -> 
             f"there is no folder {Path(name).expanduser()}; expected a folder with config.json and weights, "
             f"or a repository on the hub such as {example}"
         )
-    from huggingface_hub import hf_hub_download
+    from httpx2 import TransportError
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url, try_to_load_from_cache
     from huggingface_hub.errors import EntryNotFoundError, HFValidationError
 
-    logger = logging.getLogger("huggingface_hub")
+    logger, tag = logging.getLogger("huggingface_hub"), revision or None
     try:
         with ExitStack() as after:  # it warns twice for each of its tries, where our error says it once
             after.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.ERROR)
-            path = hf_hub_download(
-                name, "config.json", revision=revision or None, local_files_only=bool(local_only)
-            )
+            is_kept = try_to_load_from_cache(name, "config.json", revision=tag)
+            if not local_only and not is_kept:  # a hub that is away is tried once here, and for 25 s below
+                with suppress(OSError):  # it answered, or HF_HUB_OFFLINE is set
+                    get_hf_file_metadata(hf_hub_url(name, "config.json", revision=tag), timeout=5)
+            path = hf_hub_download(name, "config.json", revision=tag, local_files_only=bool(local_only))
+    except TransportError as error:
+        raise AccessError(
+            f"{name} is no folder, and the hub cannot be reached; check the connection, or give a folder"
+        ) from error
     except HFValidationError as error:
         raise UsageError(f"{name!r} is neither a folder nor a valid repository name: {error}") from error
     except (EntryNotFoundError, OSError) as error:

@@ -3,6 +3,7 @@
 import logging
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from vidence.errors import AccessError, UsageError
@@ -31,14 +32,25 @@ def test_the_hub_is_asked_without_a_line_for_each_try(monkeypatch, caplog):
         logging.getLogger("huggingface_hub.utils._http").warning("Retrying in 1s [Retry 1/5].")
         raise OSError("cannot find the files; check the connection.")
 
+    monkeypatch.setattr("huggingface_hub.get_hf_file_metadata", away)
     monkeypatch.setattr("huggingface_hub.hf_hub_download", away)
     before = library.level
     with pytest.raises(AccessError, match=r"check the connection\. Check the name"):
         fetch_config("owner/name", revision="", local_only="", example="o/n")
     library.removeHandler(caplog.handler)
-    assert tries == ["owner/name"]
+    assert tries[1:] == ["owner/name"]
     assert caplog.text == ""
     assert library.level == before
+
+
+def test_a_hub_that_cannot_be_reached_is_tried_once(monkeypatch):
+    def refuse(url: str, *, timeout: float) -> None:
+        raise httpx2.ConnectError("refused")
+
+    monkeypatch.setattr("huggingface_hub.get_hf_file_metadata", refuse)
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", lambda *_, **__: pytest.fail("asked with retries"))
+    with pytest.raises(AccessError, match=r"owner/name is no folder, and the hub cannot be reached"):
+        fetch_config("owner/name", revision="", local_only="", example="o/n")
 
 
 def test_large_files_enter_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
