@@ -18,6 +18,8 @@ _KEPT_FREE_BYTES: Final = 2**30
 _MOST_NAME: Final = 120
 _KEPT_S: Final = 7 * 24 * 3600
 _LOCK: Final = Lock()
+_FINISHED: Final[set[Path]] = set()
+"""The hidden files of uploads that this process has registered."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,11 @@ class Upload:
     def n_bytes(self) -> int:
         """Return the number of bytes received."""
         return self.part.stat().st_size if self.part.exists() else 0
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the file was registered before; the sender may have missed the answer that says so."""
+        return self.part in _FINISHED and self.target.is_file() and self.target.stat().st_size == self.size
 
 
 def upload_of(project: ProjectRow, name: str, *, size: int, mark: str, by: str) -> Upload:
@@ -62,11 +69,13 @@ def upload_of(project: ProjectRow, name: str, *, size: int, mark: str, by: str) 
     roots = roots_of(project)
     if not roots:
         raise UsageError("this project has no media folder; start the studio with --media-root DIR")
-    if any((root / name).exists() for root in roots):
-        raise UsageError(f"the media folder already has a file {name}; rename yours")
     digest = hashlib.sha256(repr((name, size, mark, by)).encode()).hexdigest()[:32]
     part = roots[0] / f".{digest}.upload"
     upload = Upload(project=project, kind=kind, size=size, target=roots[0] / name, part=part)
+    if upload.is_finished:
+        return upload
+    if any((root / name).exists() for root in roots):
+        raise UsageError(f"the media folder already has a file {name}; rename yours")
     free = max(0, shutil.disk_usage(roots[0]).free - _KEPT_FREE_BYTES)
     if size - upload.n_bytes > free:
         raise StoreError(
@@ -107,10 +116,12 @@ def finish(upload: Upload) -> MediumRow:
             raise UsageError(f"the media folder already has a file {upload.target.name}; rename yours")
         upload.part.rename(upload.target)
     try:
-        return add_medium(upload.project, upload.target.name, kind=upload.kind)
+        row = add_medium(upload.project, upload.target.name, kind=upload.kind)
     except MediaError:
         upload.target.unlink()
         raise
+    _FINISHED.add(upload.part)
+    return row
 
 
 def _remove_old(folder: Path) -> None:

@@ -27,6 +27,8 @@ def upload(request: HttpRequest, project: str) -> HttpResponse:
         mark=given.get("mark", ""),
         by=request.person.name,
     )
+    if upload.is_finished:
+        return as_json({"there": upload.size, "path": upload.target.name})
     if request.method != "POST":
         return as_json({"there": upload.n_bytes})
     is_taken = append(upload, request.body, at=-1 if at is None else at)

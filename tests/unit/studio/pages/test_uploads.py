@@ -65,6 +65,9 @@ def test_a_film_in_pieces_is_registered_as_the_command_would(place):
     row = MediumRow.objects.get()
     assert (row.path, row.kind, row.n_frames, len(row.sha256)) == ("film.mp4", "video", 30, 64)
     assert leftovers(place) == ["film.mp4"]
+    for lost in (ask(place.ann, size=size), send(place.ann, b"", at=size, size=size)):
+        assert lost.json() == {"there": size, "path": "film.mp4"}, "the last answer was lost"
+    assert "already has a file" in ask(place.ann, size=size, mark="2").json()["words"], "another file"
     page = place.ann.get("/projects/films/media/").content.decode()
     assert "film.mp4" in page
     assert "All media are registered." in page
