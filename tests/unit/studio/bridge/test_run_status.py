@@ -11,6 +11,7 @@ from vidence.studio.bridge.places import find_places
 from vidence.studio.bridge.run_status import Standings, age
 
 
+@pytest.mark.usefixtures("view")  # the index is a table of a studio
 def test_a_run_that_goes_on_is_running_and_its_score_follows_its_rows(tmp_path):
     run = write_run(tmp_path / "a", trials=TRIALS[:1])
     standings = Standings(wait_s=20)
