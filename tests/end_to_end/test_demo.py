@@ -72,9 +72,9 @@ def test_the_next_steps_of_the_page_work_with_a_video_of_ones_own(demo, tmp_path
     page = html.unescape((line.folder / "out" / "report.html").read_text())
     here = CommandLine(tmp_path, line.env)
     shutil.copy(next((line.folder / "out" / "world").rglob("*.mp4")), tmp_path / "kitchen.mp4")
-    (question,) = re.findall(r'<pre>(\{"item_id".*?\})</pre>', page)
+    (question,) = re.findall(r'<pre[^>]*>(\{"item_id".*?\})</pre>', page)
     (tmp_path / "questions.jsonl").write_text(question + "\n")
-    commands = re.findall(r"<pre>vidence (.*?)</pre>", page)
+    commands = re.findall(r"<pre[^>]*>vidence (.*?)</pre>", page)
     assert [command.split()[0] for command in commands] == ["run", "diagnose"]
     with OpenAIStub(answer="Answer: A") as server:
         here.env.update(OPENAI_BASE_URL=server.base_url, OPENAI_API_KEY="k")
