@@ -21,7 +21,7 @@ from vidence.studio.access import BOTH, ITEM, Rule, route
 from vidence.studio.accounts import account_of, known_account
 from vidence.studio.drafts import Conflict, end_drafts
 from vidence.studio.hint_tries import of_wording
-from vidence.studio.intake import pictured_in
+from vidence.studio.intake import pictured_in, roots_of
 from vidence.studio.media import token_of
 from vidence.studio.pages import review_drafts
 from vidence.studio.pages.answers import is_script, item_named, whole_number
@@ -282,10 +282,9 @@ def _conditions(look: ItemView) -> list[str]:
 
 
 def media_of(row: ItemRow, look: ItemView) -> list[MediumOnPage]:
-    """The media of an item below the media root of its project, with the evidence that may be seen."""
-    root = row.project.media_root
+    """The media of an item in the media folders of its project, with the evidence that may be seen."""
     made = MadeSetRow.objects.filter(project=row.project).values_list("folder", flat=True)
-    roots = [Path(entry) for entry in (root, *made) if entry]
+    roots = [*roots_of(row.project), *map(Path, made)]
     spans = spans_of(look.content)
     lane = {
         "name": "evidence",
@@ -301,8 +300,9 @@ def media_of(row: ItemRow, look: ItemView) -> list[MediumOnPage]:
     for number, (path, kind) in enumerate(_files(row, look), 1):
         name = f"{kind} {number}"
         try:
-            token = token_of(Path(root) / path, kind=kind, roots=roots, project=row.project.slug)
-        except MediaError:
+            place = next((root / path for root in roots if (root / path).exists()), Path(path))
+            token = token_of(place, kind=kind, roots=roots, project=row.project.slug)
+        except (MediaError, OSError):
             entries.append(MediumOnPage(name=name, fault="is not in the media folder of the project"))
             continue
         entries.append(

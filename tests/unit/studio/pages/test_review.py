@@ -106,6 +106,20 @@ def test_acts_say_the_time_worked_where_it_was_counted(team, place):
     assert minutes() == 0.5
 
 
+def test_media_in_a_folder_of_the_studio_are_shown(place, tmp_path, monkeypatch):
+    films = place("mmvu")
+    bob = films.claim("Bob")
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert "is not in the media folder of the project" in page
+    (tmp_path / "second").mkdir()
+    (tmp_path / "second/a.mp4").touch()
+    folders = (tmp_path / "first", tmp_path / "second")
+    monkeypatch.setattr("vidence.studio.pages.review.roots_of", lambda _: folders)
+    page = bob.get(f"{films.base}/review").content.decode()
+    assert 'data-media="/media/' in page
+    assert "is not in the media folder of the project" not in page
+
+
 def test_what_is_refused_or_edited_keeps_what_was_written(place):
     films = place("mmvu")
     bob = films.claim("Bob")
