@@ -18,8 +18,8 @@ def test_levels_inside_two_runs(vidence, leveled_runs):
     assert done.code == 0, done.err
     text = " ".join(done.out.split())
     assert "replay:falling: level 3 less 1 is -100.0 points" in text
-    assert "replay:even: level 3 less 1 is 0.0 points, which cannot be told from zero" in text
-    assert "2 of 4 can be told from zero after Holm's adjustment for 2." in text
+    assert "replay:even: level 3 less 1 is 0.0 points, which is not distinguishable from zero" in text
+    assert "2 of 4 distinguishable from zero after Holm's adjustment for 2." in text
     assert max(map(len, done.out.splitlines())) <= 100
     found = json.loads((vidence.folder / "c.json").read_text())["contrasts"]["contrasts"]
     assert [one["contrast"]["estimate"]["value"] for one in found] == pytest.approx([-1, -0.5, 0, 0])

@@ -126,7 +126,7 @@ def test_step_by_step_less_direct_for_every_model(vlm4d):
         assert found.headline.mcnemar.n_only_second == n_lost
         said = sentences(found)
         assert f"{n_gained:,} better and {n_lost:,} worse" in said[0]
-        assert ("cannot be told from zero" in said[0]) == (verdict(found.headline) == "not clear")
+        assert ("not distinguishable from zero" in said[0]) == (verdict(found.headline) == "not clear")
         told = [line for line in said if " was not asked: " in line]
         assert [words in line for words, line in zip(DECLARED, told, strict=True)] == [True, True]
         assert 0 < found.detectable < 0.2

@@ -254,7 +254,7 @@ def test_level_3_less_level_1_of_every_recorded_run(checks_dir, replayed):
         # A bootstrap of whole videos, which is a little too narrow.
         assert (estimate.low, estimate.high) == pytest.approx(drawn, abs=0.03)
         assert one.contrast.n_shared > 10
-    # One of five could be told from zero alone, and none is after Holm's adjustment.
+    # One of five is distinguishable from zero alone, and none is after Holm's adjustment.
     assert sum(one.contrast.p_value < 0.05 for one in pairs) == 1
     assert not any(one.is_clear for one in pairs)
 

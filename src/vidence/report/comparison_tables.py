@@ -50,7 +50,7 @@ Verdict: TypeAlias = Literal["clear", "not clear", "equal", "no interval"]
 # What follows a difference, in full and in short.
 _ENDINGS: Mapping[Verdict, tuple[str, str]] = {
     "clear": ("", ""),
-    "not clear": (", which cannot be told from zero", ", not to be told from zero"),
+    "not clear": (", which is not distinguishable from zero", ", not distinguishable from zero"),
     "equal": ("", ""),
     "no interval": (", with unknown uncertainty", ""),
 }

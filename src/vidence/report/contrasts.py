@@ -303,7 +303,9 @@ def sentences(contrasts: Contrasts) -> tuple[str, ...]:
             " after Holm's adjustment for "
             f"{'all ' if contrasts.n_hypotheses == n else ''}{contrasts.n_hypotheses}"
         )
-        sentences.append(f"{n_clear} of {n} can be told from zero{of if contrasts.n_hypotheses > 1 else ''}.")
+        sentences.append(
+            f"{n_clear} of {n} distinguishable from zero{of if contrasts.n_hypotheses > 1 else ''}."
+        )
     if contrasts.n_hypotheses < n:
         sentences.append(
             f"A trend over {len(contrasts.values)} values is a multiple of the difference of its ends: one "
@@ -343,7 +345,7 @@ def _said(contrasts: Contrasts, entry: Contrasted) -> str:
     else:
         means = ", ".join(f"{key}: {percent(score.value)} %" for key, score in by_value.items()) + "; "
         what = f"{entry.run}: from one {contrasts.tag} to the next {value} points"
-    ending = {"clear": "", "not clear": ", which cannot be told from zero"}.get(
+    ending = {"clear": "", "not clear": ", which is not distinguishable from zero"}.get(
         verdict(entry.p_holm, estimate), ", with unknown uncertainty"
     )
     interval = f"no interval: {estimate.reason}"

@@ -124,7 +124,7 @@ def ratio_of_means(
 
 def _unbounded(estimate: Estimate, g: float) -> Estimate:
     """The same value without an interval, and why."""
-    method = f"ratio of means; no interval: the denominator cannot be told from 0 (g = {g:.3g})"
+    method = f"ratio of means; no interval: the denominator is not distinguishable from 0 (g = {g:.3g})"
     if math.isinf(g):
         method = "ratio of means; undefined: the denominator is 0"
     return msgspec.structs.replace(estimate, low=math.nan, high=math.nan, method=method)

@@ -94,7 +94,8 @@ def test_a_difference_that_may_be_nothing_is_said_to_be_so(makes):
     found = compared(makes.two(first, second))
     assert verdict(found.headline) == "not clear"
     assert sentences(found)[0].startswith(
-        "scripted:b is 1.9 points above scripted:a, which cannot be told from zero (90.4 % against 88.5 %; "
+        "scripted:b is 1.9 points above scripted:a, which is not distinguishable from zero (90.4 % "
+        "against 88.5 %; "
     )
     assert "exact McNemar p = 1.00 on 52 questions, 6 against 5 discordant" in sentences(found)[0]
 
@@ -103,7 +104,7 @@ def test_too_few_videos_can_show_nothing(makes):
     # All of 8 questions on 4 videos differ; so would all of them in one of eight throws of four coins.
     found = compared(makes.two([0] * 8, [1] * 8, per_video=2))
     assert found.headline.p_value == 0.125
-    assert "which cannot be told from zero" in sentences(found)[0]
+    assert "which is not distinguishable from zero" in sentences(found)[0]
     assert "A comparison of this size detects no difference, however large, with 80 % power." in sentences(
         found
     )
@@ -118,7 +119,7 @@ def test_equal_runs_are_called_equal(makes):
     assert said[0] == "scripted:b and scripted:a have the same scores on all 40 questions (50.0 %)."
     # As many of one kind as of the other.
     swapped = sentences(compared(makes.two([1, 0] * 20, [0, 1] * 20, model="scripted:c")))
-    assert "score alike to a tenth of a point, which cannot be told from zero (50.0 %" in swapped[0]
+    assert "score alike to a tenth of a point, which is not distinguishable from zero (50.0 %" in swapped[0]
 
 
 @pytest.mark.parametrize(("n_better", "said"), [(5, "not clear"), (6, "clear")])

@@ -59,7 +59,7 @@ def test_a_difference_and_a_trend_by_hand(leveled):
     )
     # Over three values the trend is half of the difference of its ends: one hypothesis.
     assert difference.p_holm == trend.p_holm == difference.contrast.p_value == trend.contrast.p_value
-    assert said[2] == "2 of 2 can be told from zero."
+    assert said[2] == "2 of 2 distinguishable from zero."
     assert "one hypothesis, counted once" in said[3]
 
 
@@ -73,7 +73,7 @@ def test_several_runs_are_one_table_and_adjusted_together(leveled):
     assert [row.label for row in differences.rows] == ["scripted:x", "scripted:y"]
     assert shown(levels, "scripted:y:1", "unread").text == "2"
     said = sentences(found)
-    assert "which cannot be told from zero" in said[1]
+    assert "which is not distinguishable from zero" in said[1]
     assert "Trials without an answer count as wrong (scripted:y, by level: 1: 2 of 20; 3: 2 of 20)." in said
     # y: 11 and 8 of 20 are right, and of each level 2 that have no answer count as wrong.
     assert x.unread is None
