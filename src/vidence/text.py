@@ -3,8 +3,10 @@
 import json
 import math
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from vidence.errors import UsageError
 from vidence.records import Refused, Reply
@@ -35,6 +37,15 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)")
 _RARE = (0x0180, 0x0370)  # "É…" is also UTF-8 for a rare letter: what gives one of these was read rightly
 # C0 except tab and newline, DEL, C1, surrogates, noncharacters, and the marks that reorder text.
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]")
+
+
+def quoted(path: Path | str) -> str:
+    """Return a path as a word of a command that the reader copies into a shell.
+
+    >>> quoted(Path("runs/my run")), quoted("runs/mine")
+    ("'runs/my run'", 'runs/mine')
+    """
+    return shlex.quote(str(path))
 
 
 def sentence(text: str) -> str:

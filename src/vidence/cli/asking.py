@@ -15,7 +15,7 @@ from vidence.engine.evaluate import Summary
 from vidence.engine.plan import Plan
 from vidence.engine.store import SUBMISSION_FILE
 from vidence.records import Record
-from vidence.text import sentence
+from vidence.text import quoted, sentence
 
 
 class Ending(Record):
@@ -32,14 +32,14 @@ def go(plan: Plan, folder: Path, ending: Ending) -> int:
     from vidence.report.run_list import keep_line
 
     console = Screen(stderr=True)
-    again = f"vidence resume {folder}"
+    again = f"vidence resume {quoted(folder)}"
     summary = asked(plan, folder, console, again=again, progress=ending.progress, on=ending.on)
     page_path = folder / "report.html"
     if summary.n_tried == 0 and ending.json_path is None and (page_path.exists() or not ending.page):
         say(
             console,
             f"{summary.ended} ({summary.ended.ends})" if summary.ended else "nothing is left to ask",
-            f"; see vidence report {folder}",
+            f"; see vidence report {quoted(folder)}",
         )
         _say_left_out(summary, console)
         keep_line(folder)
@@ -110,8 +110,8 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
         but = " but for judge errors" if wrong and summary.n_judge_errors else ""
         why = f"{wrong}{but}: {sentence(str(summary.failures))}"
         is_over = summary.ended is not None and summary.ended.n_decisive > 0
-        again = "The decision would be the same with right answers" if is_over else "Ask again with"
-        say(console, (failed, "red"), f"{why} {again}{'' if is_over else f': vidence resume {folder}'}")
+        same, again = "The decision would be the same with right answers", f"vidence resume {quoted(folder)}"
+        say(console, (failed, "red"), f"{why} {same if is_over else f'Ask again with: {again}'}")
     if summary.n_cut:
         cut = f"{summary.n_cut:,} of {several(summary.n_tried, 'reply', many='replies')} cut off"
         limit = "of the server" if max_tokens is None else f"of {max_tokens:,} tokens"
@@ -123,7 +123,7 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
             console,
             ("answers hidden", "yellow"),
             f": {n}; submission written to {folder / SUBMISSION_FILE}; score it where the answers are with: "
-            f"vidence items score {folder} --answers FOLDER",
+            f"vidence items score {quoted(folder)} --answers FOLDER",
         )
 
 
@@ -136,7 +136,8 @@ def _say_judged(summary: Summary, folder: Path, console: Console) -> None:
         n = several(summary.n_scores_kept, "reply", many="replies")
         say(console, (f"{n} got no verdict", "red"), ": earlier scores stay, and the others have none yet")
     if summary.n_judge_errors or summary.n_scores_kept:
-        say(console, f"Judge only these with: vidence replies judge {folder} --judge-model (the same)")
+        judge = f"vidence replies judge {quoted(folder)} --judge-model (the same)"
+        say(console, f"Judge only these with: {judge}")
     if summary.n_undecided:
         n = several(summary.n_undecided, "reply", many="replies")
         say(console, f"{n} left undecided by judges: listed apart, and counted as wrong unless left open")

@@ -29,6 +29,7 @@ from vidence.explain.diagnostics.conditions import own_letter
 from vidence.media.whole import own_folder, write_file, write_records
 from vidence.records import Answered, Failed, Trial
 from vidence.statistics.paired import Decision
+from vidence.text import quoted
 
 _MOST_KINDS = 3  # of errors that are named
 _MOST_MESSAGES = 2
@@ -230,7 +231,7 @@ def _check_plan(earlier: Plan, now: Plan, *, folder: Path) -> None:
         )
         raise StoreError(
             f"{folder} holds another run:{listed}\nChoose another --out, or continue it with vidence resume "
-            f"{folder}"
+            f"{quoted(folder)}"
         )
 
 

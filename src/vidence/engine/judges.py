@@ -24,6 +24,7 @@ from vidence.engine.session import add_judges, each, in_waves, judge_model, judg
 from vidence.engine.store import RunStore
 from vidence.errors import NoVerdictsError, UsageError
 from vidence.records import EXTRACT, Item, Record, Reply, Score, Trial, Unreadable, Verdict
+from vidence.text import quoted
 
 _WITHHELD = Unreadable(reason="withheld from the judge")
 N_FIRST = 20
@@ -102,7 +103,7 @@ def check_known(items: Sequence[Item], folder: Path) -> None:
     if items and all(item.is_hidden for item in items):
         raise UsageError(
             f"answers hidden: a judge needs those of the {len(items):,} questions of {folder}; score the "
-            f"submission with `vidence items score {folder} --answers FOLDER --judge-model SPEC`"
+            f"submission with `vidence items score {quoted(folder)} --answers FOLDER --judge-model SPEC`"
         )
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from vidence.engine.plan import PLAN_FILE
 from vidence.errors import UsageError
+from vidence.text import quoted
 
 PEOPLE_FOLDER: Final = "people"
 """Subfolder of a study with a run folder per person, `P03`, or per person and phase, `P03-PHASE`."""
@@ -49,7 +50,8 @@ def person_folders(folder: Path) -> tuple[Path, ...]:
     paths = _runs_in(folder / PEOPLE_FOLDER, _MARK)
     if not paths:
         raise UsageError(
-            f"{folder / PEOPLE_FOLDER} holds no run folder; `vidence study close {folder}` writes them"
+            f"{folder / PEOPLE_FOLDER} holds no run folder; `vidence study close {quoted(folder)}` writes "
+            "them"
         )
     if len(phases := dict.fromkeys(map(phase_of, paths))) > 1:
         patterns = ", ".join(str(folder / PEOPLE_FOLDER / f"*-{phase}") for phase in phases)

@@ -30,6 +30,7 @@ from vidence.media.encode import MOST_QUALITY
 from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import EXTRACT, Record, Sampling, Subtitling
 from vidence.statistics.paired import Decision, check_margin
+from vidence.text import quoted
 
 PLAN_FILE = PLAN_NAME
 AUDIO = ("drop", "keep")
@@ -621,7 +622,7 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
         if (folder / RUN_FILE).exists():
             raise StoreError(
                 f"{folder} holds a run that never began: {path.name} is missing; repeat its command with "
-                f"--out {folder}"
+                f"--out {quoted(folder)}"
             ) from error
         missing = f"{path.name} is missing" if folder.exists() else "no such folder"
         raise StoreError(
@@ -629,7 +630,9 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
             "--out)"
         ) from error
     if facts is None:
-        raise StoreError(f"{path} holds a plan and no run: [facts] is missing; run it with: --plan {path}")
+        raise StoreError(
+            f"{path} is a plan without a run: [facts] is missing; run it with: --plan {quoted(path)}"
+        )
     return plan, facts
 
 

@@ -13,6 +13,7 @@ from vidence.engine.plan import Plan, Stratum
 from vidence.errors import DataError, UsageError
 from vidence.records import Item, Record
 from vidence.statistics.groups import group_rule
+from vidence.text import quoted
 
 SUBSET_FILE = "subset.json"
 """File name of a run's subset."""
@@ -87,7 +88,7 @@ def read_draw(folder: Path, kind: type[DrawT]) -> DrawT:
     path = folder / DRAWN_FILE
     if not path.exists():
         raise DataError(
-            f"{folder} has no {DRAWN_FILE}: nothing is drawn yet; run vidence study draw {folder}"
+            f"{folder} has no {DRAWN_FILE}: nothing is drawn yet; run vidence study draw {quoted(folder)}"
         )
     return read_json(path, kind, advice="draw the study again")
 

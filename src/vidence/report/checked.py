@@ -15,6 +15,7 @@ from vidence.ask.judging.humanpcr import RIGHT_FROM, SCALE
 from vidence.errors import DataError
 from vidence.records import Estimate, Item, Record, Trial, by_key
 from vidence.statistics.prediction_powered import LEAST_READ, PseudoMarks, corrected
+from vidence.text import quoted
 
 FOLDER: Final = "check"
 """Subfolder of a run folder with the study of the drawn replies, and with `FILE`."""
@@ -155,7 +156,7 @@ def checked(folder: Path, asked: Sequence[tuple[Item, Trial]]) -> Checked | None
         raise DataError(
             f"{path.parent} is a sample of other replies than those of {folder}: of another run, or of this "
             f"one before it was asked again; move it away, and draw one with "
-            f"`vidence replies check-sample {folder}`"
+            f"`vidence replies check-sample {quoted(folder)}`"
         )
     ratings, drawn = path.parent / LABELS_FOLDER / RATINGS_FILE, {*draw.drawn}
     items = {item.item_id: item for item, _ in asked if item.item_id in drawn}

@@ -20,6 +20,7 @@ from vidence.statistics.power import Design, intraclass_correlation, paired_dete
 from vidence.statistics.resampling import Resampling
 from vidence.statistics.sequential import Watch
 from vidence.tables.table import has_interval
+from vidence.text import quoted
 
 POWER = 0.8
 # Of the plan, what makes two runs another comparison than that of their models; and of the facts. What was
@@ -228,7 +229,7 @@ def _without_sample(paired: PairedRuns) -> list[str]:
     return [
         f"People read a sample of {names[0]}, and not one of {names[1]}: differences with these stay raw, "
         "since errors that both share cancel in it, and would not with one side corrected. "
-        f"`vidence replies check-sample {unread[0][1].folder}` draws or takes one."
+        f"`vidence replies check-sample {quoted(unread[0][1].folder)}` draws or takes one."
     ]
 
 

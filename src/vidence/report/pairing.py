@@ -17,6 +17,7 @@ from vidence.report.results import Row, Run
 from vidence.report.scores import NO_VALUE, ScoredQuestions, check_answered
 from vidence.report.side_by_side import run_names
 from vidence.tables.table import several
+from vidence.text import quoted
 
 MOST_NAMED = 5  # of the questions that differ, and of runs with lines that were left out
 _CONTENT: Mapping[str, Callable[[Item], object]] = {
@@ -255,7 +256,7 @@ def _check_questions(
         if run.ended is not None:
             lines.append(f"{name} ended early: {run.ended}")
         elif run.n_missing:
-            lines.append(f"{name} is not complete; `vidence resume {run.folder}` asks the rest")
+            lines.append(f"{name} is not complete; `vidence resume {quoted(run.folder)}` asks the rest")
     listed = "\n  ".join(lines)
     raise UsageError(
         f"{_all(names)} do not have scores for the same questions:\n  {listed}\n"

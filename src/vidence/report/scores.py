@@ -36,7 +36,7 @@ from vidence.tables.table import (
     tabulate,
     videos_cell,
 )
-from vidence.text import letter_index
+from vidence.text import letter_index, quoted
 
 NO_VALUE = "(none)"  # of a tag that a question lacks
 ANSWERED = "answered"  # the average over readable replies alone
@@ -380,16 +380,16 @@ def check_answered(run: Run) -> None:
         UsageError: it has no trials, its model never answered, or its answers are hidden.
     """
     if not run.rows:
-        raise UsageError(f"{run.folder} has no trials yet; `vidence resume {run.folder}` asks")
+        raise UsageError(f"{run.folder} has no trials yet; `vidence resume {quoted(run.folder)}` asks")
     if run.is_silent:
         raise UsageError(
-            f"{run.folder} has no score, since its model never answered; `vidence resume {run.folder}` asks "
-            "again"
+            f"{run.folder} has no score: its model never answered; `vidence resume {quoted(run.folder)}` "
+            "asks again"
         )
     if run.no_score:
         raise UsageError(
             f"{run.folder} has no score: answers hidden; where the answers are, `vidence items score "
-            f"{run.folder} --answers FOLDER` makes a run that has one"
+            f"{quoted(run.folder)} --answers FOLDER` makes a run that has one"
         )
 
 

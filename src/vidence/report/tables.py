@@ -37,7 +37,7 @@ from vidence.tables.table import (
     shown,
     tabulate,
 )
-from vidence.text import sentence
+from vidence.text import quoted, sentence
 
 MOST_REASONS = 10
 PREFERENCE = "Wrong answers prefer some letters"
@@ -339,9 +339,9 @@ def check_sentences(run: Run, score: Table) -> list[str]:
     if check.n_unread:
         return [
             f"{check.n_unread:,} of {n:,} drawn replies are unread; no score is corrected. Read "
-            f"them here with `vidence replies check-sample {folder} --read`, on pages with "
-            f"`vidence study open {folder / FOLDER}`, or on a sheet, which "
-            f"`vidence study close {folder / FOLDER} --sheet FILE` reads."
+            f"them here with `vidence replies check-sample {quoted(folder)} --read`, on pages with "
+            f"`vidence study open {quoted(folder / FOLDER)}`, or on a sheet, which "
+            f"`vidence study close {quoted(folder / FOLDER)} --sheet FILE` reads."
         ]
     marks = {row.item.item_id: row.correct for row in run.rows}
     n_other = sum(marks.get(item_id) != mark for item_id, mark in check.read.items())
@@ -360,7 +360,7 @@ def _hidden(run: Run, score: Table) -> list[str]:
     if not run.n_hidden:
         return _scored(run, score)
     n = several(run.n_hidden, "question")
-    how = f"`vidence items score {run.folder} --answers FOLDER` scores the submission where the answers are."
+    how = f"`vidence items score {quoted(run.folder)} --answers FOLDER` scores them where the answers are."
     if run.no_score:
         return [f"No score: answers hidden, of all {n}. {how}"]
     return [*_scored(run, score), f"Answers hidden, and in no score: {n}. {how}"]

@@ -23,6 +23,7 @@ from vidence.study.labels import counted, write_labels
 from vidence.study.replies import ShownTrial
 from vidence.study.sheets import SheetStudy, name_of, with_sheets, write_sheets
 from vidence.study.study import STUDY_FILE, STUDY_MARK, Field, Participant, Response, read_study
+from vidence.text import quoted
 
 _QUESTIONS: Final = "questions.jsonl"
 _STUDY: Final = 'preset = "check"\nruns = [".."]\nitems = "{items}"\nn_people = {n}\n[draw]\nseed = {seed}\n'
@@ -76,9 +77,9 @@ def _check(run: Run) -> None:
     if run.people or run.plan.repeats > 1:
         why = "it has several replies to a question; use a run that asked each question once"
     elif run.n_missing:
-        why = f"{run.n_missing:,} trials were not asked yet; `vidence resume {run.folder}` asks them first"
+        why = f"{run.n_missing:,} trials were not asked yet; `vidence resume {quoted(run.folder)}` asks them"
     elif n_waiting:
-        why = f"{n_waiting:,} replies wait for a judge; `vidence replies judge {run.folder}` asks one first"
+        why = f"{n_waiting:,} replies wait for a judge; `vidence replies judge {quoted(run.folder)}` asks it"
     elif not any(map(_has_words, run.rows)):
         why = "no reply with text has a score"
     else:

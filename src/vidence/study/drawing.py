@@ -46,6 +46,7 @@ from vidence.study.replies import (
 from vidence.study.study import STUDY_MARK, Draw, Study, StudyFile
 from vidence.study.videos import write_videos
 from vidence.tables.table import several
+from vidence.text import quoted
 
 ITEMS_FILE: Final = "drawn.jsonl"
 FRAMES_FILE: Final = "frames.json"
@@ -401,7 +402,7 @@ def read_items(folder: Path) -> dict[str, Item]:
     path = folder / ITEMS_FILE
     if not path.exists():
         raise DataError(
-            f"{folder} has no {ITEMS_FILE}: nothing is drawn yet; run vidence study draw {folder}"
+            f"{folder} has no {ITEMS_FILE}: nothing is drawn yet; run vidence study draw {quoted(folder)}"
         )
     plan = make_plan("table", data=path, model=NOBODY, overrides={"strict": True})
     return {item.item_id: item for item in load_questions(plan).items}

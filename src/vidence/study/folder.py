@@ -9,7 +9,7 @@ from vidence.errors import DataError
 from vidence.explain.errors.packet import read_jsonl
 from vidence.media.whole import write_records
 from vidence.study.study import Event, Participant, Response
-from vidence.text import first_lines
+from vidence.text import first_lines, quoted
 
 PARTICIPANTS_FILE: Final = "participants.jsonl"
 RESPONSES_FILE: Final = "responses.jsonl"
@@ -64,7 +64,7 @@ def read_answers(folder: Path) -> StudyAnswers:
     if not (folder / PARTICIPANTS_FILE).exists():
         raise DataError(
             f"{folder} has no {PARTICIPANTS_FILE}: there are no answers yet; when people have answered, run "
-            f"vidence study close {folder}"
+            f"vidence study close {quoted(folder)}"
         )
     participants = read_jsonl(folder / PARTICIPANTS_FILE, Participant)
     responses = read_jsonl(folder / RESPONSES_FILE, Response)

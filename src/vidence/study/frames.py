@@ -23,7 +23,7 @@ from vidence.records import ImagePart, Prompt, Record
 from vidence.study.drawing import FRAMES_FILE, ITEMS_FILE, DrawnStudy, study_plan, write_items
 from vidence.study.problems import frames_run
 from vidence.study.study import StudyFile
-from vidence.text import some
+from vidence.text import quoted, some
 
 _FOLDER: Final = "frames"
 _LOOKS: Final = "scripted:"
@@ -176,4 +176,4 @@ def read_frames(folder: Path) -> StudyFrames:
         DataError: there are none, or the file cannot be read.
     """
     path = folder / FRAMES_FILE
-    return read_json(path, StudyFrames, advice=f"run vidence study draw {folder}")
+    return read_json(path, StudyFrames, advice=f"run vidence study draw {quoted(folder)}")

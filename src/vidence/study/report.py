@@ -41,6 +41,7 @@ from vidence.tables.table import (
     tabulate,
     words,
 )
+from vidence.text import quoted
 
 _STATES = ("invited", "declined", "begun", "finished", "withdrawn")
 
@@ -132,7 +133,7 @@ def _runs_of(folder: Path, phases: Sequence[Phase]) -> dict[str, Run]:
     if unknown := sorted(names - set(known)):
         raise UsageError(
             f"{folder} has run folders of the phase {unknown[0]!r}; expected {', '.join(known)}: "
-            f"`vidence study close {folder.parent}` writes them again"
+            f"`vidence study close {quoted(folder.parent)}` writes them again"
         )
     return {name: load_run(folder / pattern) for name, pattern in known.items() if name in names}
 
@@ -434,7 +435,7 @@ def models_table(outcome: StudyOutcome, *, draws: Draws) -> Table | None:
                 raise UsageError(
                     f"{model.folder} shares no question with the phase {phase.name!r} of "
                     f"{outcome.file.path}; "
-                    f"run the model on its items: vidence run --study {outcome.file.path} --model ..."
+                    f"run the model on its items: vidence run --study {quoted(outcome.file.path)} --model ..."
                 )
             rows.append(about)
     if not rows:

@@ -18,12 +18,15 @@ from vidence.engine.evaluate import Summary
         ({"input_tokens": 5, "output_tokens": 7, "cost": 0.5}, "5 tokens read, 7 written, $0.5000"),
         ({"n_cut": 1, "n_tried": 3}, "1 of 3 replies cut off at the limit of 9 tokens"),
         ({"n_left_out": 2}, "2 lines of the questions left out"),
-        ({"n_judge_errors": 1}, "Judge only these with: vidence replies judge r --judge-model (the same)"),
+        (
+            {"n_judge_errors": 1},
+            "Judge only these with: vidence replies judge 'my r' --judge-model (the same)",
+        ),
     ],
 )
 def test_a_summary_is_said(counts: dict[str, int], line: str) -> None:
     console = Console(file=io.StringIO(), width=200)
     summary = Summary(**{"n_planned": 3, "n_answered_before": 0, **counts})
-    say_summary(summary, Path("r"), console, max_tokens=9)
+    say_summary(summary, Path("my r"), console, max_tokens=9)
     assert isinstance(console.file, io.StringIO)
     assert line in console.file.getvalue()

@@ -157,7 +157,7 @@ def test_a_model_that_never_answered_has_no_score_not_the_score_0(runs, draws):
         lambda: contrast_runs([run], tag="task", has_trend=True),
         lambda: points_of_runs([answered, run], ["a", "b"], x="task=order", y="task=count"),
     ):
-        with pytest.raises(UsageError, match="silent has no score, since its model never answered"):
+        with pytest.raises(UsageError, match="silent has no score: its model never answered"):
             refused()
 
 

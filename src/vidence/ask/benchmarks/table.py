@@ -38,6 +38,7 @@ from vidence.ask.mapping.sheets import Columns, parquet_questions
 from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.errors import DataError, UsageError
 from vidence.records import Item, Record
+from vidence.text import quoted
 
 _PARQUET = ".parquet"
 _LINES = (".jsonl", ".ndjson")
@@ -203,8 +204,8 @@ def _way_out(data: Path) -> str:
         return ""
     if own := _own_of(path):
         return (
-            f"It is a file of the benchmark {own}: `vidence run {own} --data {path}`, "
-            f"`vidence items describe {own} --data {path}`"
+            f"It is a file of the benchmark {own}: `vidence run {own} --data {quoted(path)}`, "
+            f"`vidence items describe {own} --data {quoted(path)}`"
         )
     near = near_presets(row, name=path.name.removesuffix(".gz"), n_levels=n_levels)
     if fitting := [name for name in near if _reads(name, path, folder=path.parent)]:
@@ -263,7 +264,7 @@ def _own_of(path: Path, layouts: Sequence[str] = ()) -> str:
 def _flags(presets: Sequence[str], data: Path) -> str:
     """Return the presets that read a file, and how to run it as the benchmark with that layout."""
     named = _own_of(data, presets)
-    way = f"; `vidence run {named} --data {data}` asks it as its paper does" if named else ""
+    way = f"; `vidence run {named} --data {quoted(data)}` asks it as its paper does" if named else ""
     return " or ".join(f"--map {name}" for name in presets[:_MOST_TOLD]) + way
 
 

@@ -17,6 +17,7 @@ from vidence.errors import UsageError
 from vidence.media.whole import own_folder
 from vidence.records import Record
 from vidence.study.showing import panel_section, study_of
+from vidence.text import quoted
 
 if TYPE_CHECKING:
     from vidence.engine.diagnose import Account
@@ -147,8 +148,8 @@ class _Steps:
         from vidence.report.run_list import keep_line
 
         say(self.console, (f"[{place}/{self.n_runs}] ", "bold"), f"{run.benchmark}, {run.label}")
-        out = "" if self.given.out is None else f" --out {self.given.out}"
-        again = f"vidence panel {self.given.file}{out}"
+        out = "" if self.given.out is None else f" --out {quoted(self.given.out)}"
+        again = f"vidence panel {quoted(self.given.file)}{out}"
         summary = asked(plan, run.folder, self.console, again=again, progress=self.given.progress)
         keep_line(run.folder)
         say_summary(summary, run.folder, self.console)

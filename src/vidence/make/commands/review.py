@@ -14,6 +14,7 @@ from vidence.errors import DataError, UsageError
 from vidence.make.review.protocol import StageRole
 from vidence.make.review.revisions import Role
 from vidence.records import Record
+from vidence.text import quoted
 
 GROUP = "items"
 
@@ -157,7 +158,9 @@ def draw(given: Draw) -> None:
         reviews = read_reviews(folder)
     mine = held(reviews, by=by, role=role)
     if not mine:
-        raise UsageError(f"nothing waits for {by} as {role}; `vidence items review state {folder}` says why")
+        raise UsageError(
+            f"nothing waits for {by} as {role}; see: vidence items review state {quoted(folder)}"
+        )
     path = folder / _SHEETS / f"{by}-{role}.csv"
     content = sheet(reviews, by=by, role=role)
     to_fill = filled_in(reviews.protocol.stages[ROLES.index(role)])
@@ -171,8 +174,8 @@ def draw(given: Draw) -> None:
             raise UsageError(f"{path} has been filled in but cannot be read: {error}") from error
         if taken.n_decided or taken.n_solved:
             raise UsageError(
-                f"{path} has been filled in; read it first: vidence items review read {folder} {path} --by "
-                f"{by} --role {role}"
+                f"{path} has been filled in; read it first: vidence items review read {quoted(folder)} "
+                f"{quoted(path)} --by {by} --role {role}"
             )
         path.rename(kept)
         click.echo(f"kept the sheet that was read as {kept}", err=True)
@@ -254,7 +257,7 @@ def act(given: ActWanted) -> None:
     reviews = read_reviews(folder)
     if item_id not in reviews.states:
         raise UsageError(
-            f"{folder} has no item {item_id!r}; `vidence items review state {folder}` lists them"
+            f"{folder} has no item {item_id!r}; `vidence items review state {quoted(folder)}` lists them"
         )
     took = minutes_of(given.minutes) if given.minutes else None
     if given.minutes and took is None:

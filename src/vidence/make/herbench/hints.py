@@ -12,6 +12,7 @@ from vidence.make.herbench.config import HerbenchConfig
 from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.material import Dropped, Material, Task
 from vidence.records import by_key
+from vidence.text import quoted
 
 Tables: TypeAlias = tuple[str, ...]
 """What is to be added to a configuration: the headings of tables, or words where a table is not enough."""
@@ -277,8 +278,8 @@ def lines_that_add(missing: Iterable[Tables], config: HerbenchConfig, *, path: P
         return (message,)
     sheets = path.parent / SHEETS
     return (
-        f"{message}\nWhat lies in {sheets} is written by `vidence make herbench {path} --sheets "
-        f"{sheets}` and "
+        f"{message}\nWhat lies in {sheets} is written by `vidence make herbench {quoted(path)} --sheets "
+        f"{quoted(sheets)}` and "
         "filled in by people; this command then says what is left to do.",
     )
 

@@ -35,6 +35,7 @@ from vidence.make.review.decision import (
 from vidence.make.review.sample import ReviewSample, draw_sample
 from vidence.media.video import Video
 from vidence.records import by_key
+from vidence.text import quoted
 
 RESULT_FILE, DRAWN_FILE = "result.json", "questions.jsonl"
 """What was decided, and the questions that people look at as a review keeps them."""
@@ -69,7 +70,8 @@ def review(
     at = work.context.clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     spoken = read_audit(drawn.rows, folder=place, at=at)
     draw = (
-        f"`vidence items review draw {place} --by NAME` writes a sheet, `vidence items review read` reads it"
+        f"`vidence items review draw {quoted(place)} --by NAME` writes a sheet, "
+        "`vidence items review read` reads it"
     )
     if not spoken:
         review = (

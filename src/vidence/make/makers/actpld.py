@@ -41,6 +41,7 @@ from vidence.media.lights import lights_path
 from vidence.media.whole import write_into
 from vidence.study.windows import ClipWindow, read_windows
 from vidence.tables.table import several
+from vidence.text import quoted
 
 NAME, VERSION = "actpld", 4
 
@@ -208,7 +209,7 @@ class _Build(Session):
             return
         panel = write_panel(self.config.panel, self.out, title=self.config.name, root=self.root)
         self.files.append(panel)
-        self.sentences.append(f"The paper's tables and figures: vidence panel {panel} --as actpld")
+        self.sentences.append(f"The paper's tables and figures: vidence panel {quoted(panel)} --as actpld")
 
     def end(self) -> Built:
         """Say what was made; see `Session.end`."""

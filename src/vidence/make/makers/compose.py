@@ -47,6 +47,7 @@ from vidence.make.sources.scene_files import read_scenes
 from vidence.media.whole import write_into
 from vidence.records import Item, Provenance
 from vidence.tables.table import several
+from vidence.text import quoted
 
 NAME, VERSION = "compose", 9
 PROOFS_FILE, KEYS_FILE, COMPOSITIONS_FILE, REPORT_FILE = (
@@ -286,8 +287,8 @@ class _Build(Session):
             ]
         elif not (self.root / rules.folder).is_dir():
             self.sentences.append(
-                f"Not reviewed yet: vidence items review open {self.out / ITEMS_FILE} --out "
-                f"{self.root / rules.folder} --protocol perceptioncomp begins a review."
+                f"Not reviewed yet: vidence items review open {quoted(self.out / ITEMS_FILE)} --out "
+                f"{quoted(self.root / rules.folder)} --protocol perceptioncomp begins a review."
             )
             dropped = [Dropped(what=name, stage="review", reason="not-looked-at") for name in ids]
         else:

@@ -20,6 +20,7 @@ from vidence.make.review.protocol import canonical, protocol_bytes
 from vidence.make.review.recording import begin, submit, write
 from vidence.make.review.states import State
 from vidence.records import Item
+from vidence.text import quoted
 
 REVIEW: Final = "review"
 _WAITS: Final = "waits-for-review"
@@ -126,8 +127,8 @@ class WritingSession(Session):
         self.close(REVIEW, unit="questions", taken=taken, dropped=dropped)
         if n_waiting:
             self.sentences.append(
-                f"{n_waiting:,} wait for people: vidence items review draw {folder} --by NAME; then this "
-                "command again."
+                f"{n_waiting:,} wait for people: vidence items review draw {quoted(folder)} --by NAME; then "
+                "this command again."
             )
         changed = [name for name in taken if _is_behind(reviews, name, wordings[name])]
         if changed:

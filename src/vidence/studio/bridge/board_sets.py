@@ -29,6 +29,7 @@ from vidence.seeing.shooting import Shot, ShotScores
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.studio.media import desk, token_of
 from vidence.studio.rules.boards import N_CROPS
+from vidence.text import quoted
 
 _ENDING: Final = ".toml"
 _MOST_KEPT: Final = 8
@@ -152,7 +153,7 @@ class BoardSet:
     @property
     def command(self) -> str:
         """What makes the set again."""
-        return f"vidence make herbench {self.offered.config.name} --out {self.offered.folder}"
+        return f"vidence make herbench {self.offered.config.name} --out {quoted(self.offered.folder)}"
 
     @property
     def notes(self) -> tuple[str, ...]:
