@@ -47,6 +47,7 @@ N_FOLDS = 5
 READERS = ("co-occurrence", "words", "key", "order")
 LEAST_VIDEOS = 5  # that an object of HD-EPIC is moved in
 LEAST_SUBJECTS = 3  # of CMU's that a motion is recorded of
+CMU_FPS = 120
 
 
 @dataclass
@@ -400,6 +401,12 @@ def hd_epic(data: Path, folder: Path, seed: int) -> Made:
     return records(folder, lines, log, seed=seed, aspect="what a person moves", per_label=8, asks=asks)
 
 
+def motions_of(row: Mapping[str, str]) -> list[str]:
+    """What a recording of CMU's index has, in its order."""
+    texts = re.split(r"[,;/]| - |\band\b", re.sub(r"\(.*?(\)|$)", "", row["description"].lower()))
+    return [text.strip() for text in texts if text.strip() not in ("", "unknown")]
+
+
 def cmu(data: Path, folder: Path, seed: int) -> Made:
     """CMU's motion capture: which motion of its index is in a recording, by the theme of the session."""
     with (data / "mocap" / "cmu_index" / "cmu_index.csv").open(encoding="utf-8") as file:
@@ -407,8 +414,7 @@ def cmu(data: Path, folder: Path, seed: int) -> Made:
     subjects: dict[str, set[str]] = defaultdict(set)
     parts: dict[str, list[str]] = {}
     for row in rows:
-        texts = re.split(r"[,;/]| - |\band\b", re.sub(r"\(.*?(\)|$)", "", row["description"].lower()))
-        parts[row["motion"]] = sorted({text.strip() for text in texts} - {"", "unknown"})
+        parts[row["motion"]] = sorted(set(motions_of(row)))
         for text in parts[row["motion"]]:
             subjects[text].add(row["subject_description"])
     lines, log = [], []
@@ -486,10 +492,22 @@ def epic_scenes(data: Path) -> dict[str, Any]:
     return epic_scenes(data)
 
 
-def hd_epic_scenes(data: Path) -> dict[str, Any]:
-    """Every other video of HD-EPIC: which objects are moved, which ingredients are weighed and added."""
+def scenes_of(rows: Sequence[tuple[str, float, float, str, str]]) -> dict[str, Any]:
+    """Scenes of a log that lists every event: video, start, end, kind, object."""
     from compose_words import events_of
 
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([
+                ("video_id", "start", "end", "narration", "verb", "noun"),
+                *((*when, f"{verb} {noun}", verb, noun) for *when, verb, noun in rows),
+            ])  # fmt: skip
+        return events_of(path, "plain")
+
+
+def hd_epic_scenes(data: Path) -> dict[str, Any]:
+    """Every other video of HD-EPIC: which objects are moved, which ingredients are weighed and added."""
     source = data / "ego" / "hdepic"
     moved = json.loads(gzip.decompress((source / "assoc_info.json.gz").read_bytes()))
     rows = [
@@ -505,17 +523,25 @@ def hd_epic_scenes(data: Path) -> dict[str, Any]:
                 rows += [
                     (t["video"], t["start"], t["end"], verb, ingredient["name"]) for t in ingredient[verb]
                 ]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "log.csv"
-        with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([
-                ("video_id", "start", "end", "narration", "verb", "noun"),
-                *((*when, f"{verb} {noun}", verb, noun) for *when, verb, noun in rows),
-            ])  # fmt: skip
-        return dict(list(events_of(path, "plain").items())[::2])
+    return dict(list(scenes_of(rows).items())[::2])
 
 
-WORLDS = {"EPIC-100": epic_scenes, "HD-EPIC": hd_epic_scenes}
+def cmu_scenes(data: Path) -> dict[str, Any]:
+    """CMU's actors, one recording after another: a motion's first word is its kind, the others its object."""
+    rows, ends = [], Counter[str]()
+    with (data / "mocap" / "cmu_index" / "cmu_index.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            actor, motions = row["subject_description"], motions_of(row)
+            for number, motion in enumerate(motions):
+                kind, *more = words_of(motion) or ["unnamed"]
+                each = float(row["frames"]) / CMU_FPS / len(motions)
+                at = ends[actor] + number * each
+                rows.append((actor, at, at + each, kind, " ".join(more) or "nothing more"))
+            ends[actor] += float(row["frames"]) / CMU_FPS + 1
+    return scenes_of(rows)
+
+
+WORLDS = {"EPIC-100": epic_scenes, "HD-EPIC": hd_epic_scenes, "CMU": cmu_scenes}
 
 
 @cache
@@ -584,14 +610,14 @@ SETS: dict[str, tuple[str, Callable[[Path, Path, int], Made]]] = {
             f"`compose`, {world}, {title}",
             partial(compose, domain=domain, world=world),
         )
-        for name, world in (("", "EPIC-100"), ("hd-", "HD-EPIC"))
+        for name, world in (("", "EPIC-100"), ("hd-", "HD-EPIC"), ("cmu-", "CMU"))
         for title, domain in (
             ("counts", "count"),
             ("kinds", "kind"),
             ("objects", "object"),
             ("events", "kind; object"),
         )
-        if world == "EPIC-100" or domain != "kind"  # HD-EPIC has three
+        if world != "HD-EPIC" or domain != "kind"  # it has three
     },
 }
 

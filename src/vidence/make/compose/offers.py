@@ -80,7 +80,8 @@ def offers(
 
     Values that ignoring a condition leads to come first, the fewest that serve all conditions; the others are
     as likely as the answer by what other scenes tell (`match_choices`). For counts all are, since without a
-    condition there are only more.
+    condition there are only more; they are as likely by what other shapes tell: nine counts differ so little
+    from scene to scene that leaving out a question's own scene would point to its answer.
     """
     result: dict[str, Offer | NoOffer] = {}
     wanted = defaultdict[tuple[str, str], list[_Wanted]](list)
@@ -138,7 +139,7 @@ def _matched(
         question = Unmatched(
             question=_words(entry.composed),
             right=str(entry.composed.proof.answer.value),
-            source=entry.composed.composition.scene,
+            source=entry.composed.shape if domain == "count" else entry.composed.composition.scene,
             others=tuple(name for name in values if group[name] not in taken),
             n=rules.n - len(cover),
             best=frozenset(map(str, set().union(*entry.landed.values())))

@@ -33,8 +33,11 @@ LEAST_SKILL = 0.1
 _MOST_ANSWER = 0.2
 """The share of a domain from which on other answers are looked for: five options allow no more."""
 
-_FREE_ANSWERS = 3
-"""The questions that an answer may have whatever its share, so that small scenes lose none."""
+_FREE_ANSWERS, _FEW_ANSWERS = 3, 15
+"""The questions that an answer may have whatever its share: at first, and when no other is found.
+
+Small scenes lose none then, and of fewer than 75 questions (a fifth are 15) little is learnt.
+"""
 
 _MOST_SHAPE = 0.2
 """The share from which on a shape waits until no other is found; some of the others get no options."""
@@ -238,11 +241,12 @@ def _tried(
 
     is_rare = video.is_rare(cell)
     video.search.often = video.search.often | video.in_vain[cell] if is_rare else frozenset()
+    free = _FREE_ANSWERS
     for attempt in range(video.quota.tries):
         if is_rare and not video.is_rare(cell):
             break
         if attempt == video.quota.tries // 2:
-            skill = None
+            skill, free = None, _FEW_ANSWERS
         video.n_tried += 1
         composed = video.search.tried(replace(cell, skill=skill), number=video.n_tried, fits=fits)
         if composed is None:
@@ -250,9 +254,7 @@ def _tried(
         answer, domain = _answered(composed)
         if _says_the_answer(composed, video.search.scene.words):
             refused["answer-in-question"] += 1
-        elif attempt < video.quota.tries // 2 and answers[answer] > max(
-            _FREE_ANSWERS, _MOST_ANSWER * answers[domain]
-        ):
+        elif answers[answer] > max(free, _MOST_ANSWER * answers[domain]):
             refused["answer-often"] += 1
         elif not video.take(composed):
             refused["used-already"] += 1

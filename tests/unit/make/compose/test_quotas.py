@@ -12,12 +12,13 @@ from subjects.composing import WORDS, event_log, random_scene, street
 from vidence.errors import UsageError
 from vidence.make.compose import search
 from vidence.make.compose.finding import find_proof
+from vidence.make.compose.offers import Offer, OptionRules, offers
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.quotas import Quota, Strength, fill, gaps
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.world import World
 from vidence.make.sources.composition import parts
-from vidence.make.sources.scene import AttributeFact, RelationFact
+from vidence.make.sources.scene import AttributeFact, Header, RelationFact
 from vidence.make.sources.scene_files import find_contradictions
 
 
@@ -74,6 +75,18 @@ def test_an_answer_is_a_fifth_of_its_domain_at_most_where_others_can_be_found():
     counts = Counter(one.proof.answer.value for one in found)
     assert counts.total() == 48
     assert max(counts.values()) <= 0.2 * 48 + 1, counts
+
+
+def test_counts_of_small_scenes_keep_their_options():
+    """Three values would be right of 90 counts, each too often for five options; fewer keep theirs."""
+    log, names = event_log(n=10), [f"s{i}" for i in range(30)]
+    scenes = {name: SceneBits(replace(log, header=Header(scene=name, vocabulary="v"))) for name in names}
+    quota = Quota(per_video=3, types=("attribute",), conditions=(2, 2), shapes=("count",))
+    found = fill(scenes, quota, Strength(), seed=0).composed
+    assert Counter(one.proof.answer.value for one in found) == {1: 16, 2: 16, 3: 16}
+    offered = offers(found, scenes, OptionRules(), seed=0)
+    assert len(offered) == 48
+    assert all(isinstance(offer, Offer) for offer in offered.values())
 
 
 def test_what_was_refused_is_not_proved_again(monkeypatch):
