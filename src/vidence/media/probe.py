@@ -8,7 +8,7 @@ from typing import Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.records import Record
+from vidence.records import Record, by_key
 
 MediaKind = Literal["video", "image", "frames"]
 
@@ -183,9 +183,7 @@ class Run:
 
 def plan(table: FrameTable, frame_indices: list[int]) -> list[Run]:
     """Return the fewest packets that give these frames, as non-overlapping runs in decoding order."""
-    by_start: dict[int, list[int]] = {}
-    for index in sorted(set(frame_indices)):
-        by_start.setdefault(table.start_of(index), []).append(index)
+    by_start = by_key((table.start_of(index), index) for index in sorted(set(frame_indices)))
     runs: list[Run] = []
     for first, frames in sorted(by_start.items()):
         run = Run(first=first, last=int(table.packet_of_frame[frames].max()), frames=tuple(frames))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from vidence.errors import MediaError, UsageError
 from vidence.installation import adding, pip
 from vidence.media.address import Address, redacted
+from vidence.records import by_key
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -104,11 +105,8 @@ def look_at_all(addresses: Sequence[Address]) -> dict[Address, RemoteFacts | Non
         UsageError: as for `look`.
     """
     values: dict[Address, RemoteFacts | None] = {}
-    folders: dict[Address, list[Address]] = {}
-    for address in addresses:
-        folders.setdefault(address.parent, []).append(address)
     alone: list[Address] = []
-    for folder, inner in folders.items():
+    for folder, inner in by_key((address.parent, address) for address in addresses).items():
         if not folder.lists or len(inner) < _ASKED_ONE_BY_ONE:
             alone += inner
             continue
@@ -407,8 +405,7 @@ class RemoteFile(io.RawIOBase):
 
     def _block(self, block: int, *, last: int) -> bytes:
         key = self._address, self.found.version, block
-        kept = _BLOCKS.get(key)
-        if kept is not None:
+        if (kept := _BLOCKS.get(key)) is not None:
             return kept
         self._ahead = min(self._ahead * 2, _MOST_AHEAD) if block == self._next else 1
         n_blocks = max(self._ahead, last - block + 1)

@@ -168,8 +168,7 @@ class _Session(ExitStack, Generic[T]):
         skip: Skip = "NONREF" if self._opened.codec_name in _SKIPPING_CODECS else "DEFAULT"
         for run in runs:
             frames = self.decode_run(run, skip=skip)
-            failed = frames.damaged | frames.missing
-            if failed:
+            if failed := frames.damaged | frames.missing:
                 frames.damaged, frames.missing = set(), set()
                 frames.add(self.decode_run(self._wider(run, failed), skip="DEFAULT"))
             reading.add(frames)

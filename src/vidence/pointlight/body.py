@@ -288,8 +288,7 @@ def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> 
     positions = np.stack([placed[p] for p in names], axis=1)
     notes = [f"points that are missing: {', '.join(absent)}"] if absent else []
     unseen = _never_seen(motion.positions_m, motion.names)
-    on_skin = [p for p in left_on_skin(motion.names, unseen=unseen) if p in names]
-    if on_skin:
+    if on_skin := [p for p in left_on_skin(motion.names, unseen=unseen) if p in names]:
         notes.append(f"{', '.join(on_skin)}: the markers themselves; others that tell the joints are missing")
     return Motion(
         positions_m=positions,

@@ -80,8 +80,7 @@ def _checked(table: dict[str, object], *, name: str, where: str) -> BodyMap:
         body_map = msgspec.convert({**table, "name": name}, BodyMap)
     except msgspec.ValidationError as error:
         raise UsageError(f"{where}: {error}; expected [points] with lists of names") from error
-    unknown = [p for p in body_map.points if p not in POINTS]
-    if unknown:
+    if unknown := [p for p in body_map.points if p not in POINTS]:
         near = difflib.get_close_matches(unknown[0], POINTS, n=1)
         raise UsageError(
             f"{where}: there is no point {unknown[0]!r}{f'; did you mean {near[0]}?' if near else ''} "

@@ -242,8 +242,7 @@ def format_of(path: Path) -> str:
     values = {n: open_format(n) for n in catalog.names("mocap-format")}
     by_name = [n for n, f in values.items() if name.endswith(f.suffixes)]
     by_content = [n for n, f in values.items() if f.recognises(head)]
-    both = [n for n in by_name if n in by_content]
-    if both:
+    if both := [n for n in by_name if n in by_content]:
         return both[0]
     if len(by_name) == 1 and not by_content:
         return by_name[0]  # its reader says what is wrong, and where

@@ -150,8 +150,7 @@ def spec_of(settings: Mapping[str, str], *, start: StimulusSpec | None = None) -
     base = start or StimulusSpec()
     own = set(StimulusSpec.__struct_fields__) - {"view"}
     of_view = set(View.__struct_fields__)
-    unknown = sorted(set(settings) - own - of_view)
-    if unknown:
+    if unknown := sorted(set(settings) - own - of_view):
         raise UsageError(
             f"a stimulus has no setting {unknown[0]!r}; it has {', '.join(sorted(own | of_view))}"
         )

@@ -30,7 +30,7 @@ from vidence.tables.table import (
     RowSpec,
     Table,
     count,
-    number,
+    difference,
     several,
     share,
     tabulate,
@@ -529,7 +529,7 @@ def margin_table(run: Run, *, level: float = 0.95) -> Table:
             )
 
         title = RULES[key][0] if key != "constant" else f"always {rules.letter or 'one letter'}"
-        return number(key, of, title, kind="difference", group="above, points")
+        return difference(key, of, title, group="above, points")
 
     return tabulate(
         "margin",

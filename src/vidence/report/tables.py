@@ -30,12 +30,12 @@ from vidence.tables.table import (
     count,
     has_interval,
     interval_text,
-    number,
     percent,
     several,
     share,
     shown,
     tabulate,
+    words,
 )
 from vidence.text import quoted, sentence
 
@@ -122,7 +122,7 @@ def reason_table(run: Run) -> Table:
         label=Column(key="outcome", title="outcome"),
         rows=rows,
         measures=(
-            number("reason", lambda row: row[0], "rule or reason", kind="text"),
+            words("reason", lambda row: row[0], "rule or reason"),
             count("n", lambda row: row[1], "trials"),
         ),
         notes=[f"{n_more:,} more reasons are not shown."] if n_more else (),

@@ -118,10 +118,9 @@ def _on_distractor(there: MotRows, rows: MotRows) -> NDArray[np.bool_]:
     """Which boxes of a result belong to something that looks like a pedestrian and is none."""
     optimize = library("scipy.optimize", owner="tracking", extra="build")
     overlaps = iou(there.boxes_px[:, None], rows.boxes_px[None])
-    pairs = optimize.linear_sum_assignment(-np.where(overlaps >= _SAME, overlaps, 0.0))
+    i, j = optimize.linear_sum_assignment(-np.where(overlaps >= _SAME, overlaps, 0.0))
     is_on = np.zeros(len(rows.ids), np.bool_)
-    for i, j in zip(*pairs, strict=True):
-        is_on[j] = overlaps[i, j] >= _SAME and there.class_ids[i] in _DISTRACTORS
+    is_on[j] = (overlaps[i, j] >= _SAME) & np.isin(there.class_ids[i], list(_DISTRACTORS))
     return is_on
 
 

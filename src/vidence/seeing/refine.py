@@ -162,8 +162,7 @@ def check_tracks(video: TrackedVideo) -> None:
             frames that do not ascend.
     """
     n_frames, cuts = len(video.times_s), video.cuts
-    twice = [name for name, n in Counter(track.track_id for track in video.tracks).items() if n > 1]
-    if twice:
+    if twice := [name for name, n in Counter(track.track_id for track in video.tracks).items() if n > 1]:
         raise DataError(
             f"{len(twice)} track ids are used more than once, such as {twice[0]!r}; expected each once"
         )
@@ -174,8 +173,7 @@ def check_tracks(video: TrackedVideo) -> None:
                 f"{track.last_frame}, and the video has frames 0 to {n_frames - 1}; is this the right video? "
                 "MOT files count from 1, tracks here from 0"
             )
-        crossed = [cut for cut in cuts if track.first_frame < cut <= track.last_frame]
-        if crossed:
+        if crossed := [cut for cut in cuts if track.first_frame < cut <= track.last_frame]:
             raise DataError(
                 f"the track {track.track_id!r} runs from frame {track.first_frame} to {track.last_frame}, "
                 f"across the cut at frame {crossed[0]}; end it there"

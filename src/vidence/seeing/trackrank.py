@@ -220,11 +220,9 @@ def rank(
     tracks = sorted(video.tracks, key=lambda track: (track.first_frame, track.track_id))
     for track in tracks:
         check_boxes(track)
-    measured = np.zeros((len(tracks), len(TERMS)))
     columns = _columns(tracks, video, settings=settings)
     columns["appearance"] = rarity([t.track_id for t in tracks], appearances or {}, mean=corpus_mean)
-    for k, name in enumerate(TERMS):
-        measured[:, k] = columns[name]
+    measured = np.column_stack([columns[name] for name in TERMS])
     shares = over_largest(measured)
     needed = {"appearance": appearances, "associated_objects": video.detections}
     return Ranking(

@@ -46,7 +46,7 @@ def runs(given: Runs) -> None:
 
 def _table(runs: "Sequence[ListedRun]") -> "Table":
     """Return the list; folders, which commands need, are not shortened."""
-    from vidence.tables.table import RowSpec, count, number, tabulate
+    from vidence.tables.table import RowSpec, count, number, tabulate, words
 
     return tabulate(
         "runs",
@@ -54,15 +54,15 @@ def _table(runs: "Sequence[ListedRun]") -> "Table":
         label="folder",
         rows=[RowSpec(run.folder, run.folder, run) for run in runs],
         measures=[
-            number("name", lambda run: run.name, kind="text"),
-            number("benchmark", lambda run: run.benchmark, kind="text"),
-            number("status", _status, kind="text"),
-            number("done", lambda run: f"{run.n_answered:,}/{run.n_planned:,}", kind="text"),
-            number("score", _score, "score, %", kind="text"),
+            words("name", lambda run: run.name),
+            words("benchmark", lambda run: run.benchmark),
+            words("status", _status),
+            words("done", lambda run: f"{run.n_answered:,}/{run.n_planned:,}"),
+            words("score", _score, "score, %"),
             number("cost", lambda run: run.cost, "cost, $"),
             number("seconds", lambda run: run.seconds, "s/reply"),
             count("tokens", lambda run: run.tokens, "tokens/reply"),
-            number("started", lambda run: run.started_at[:16].replace("T", " "), kind="text"),
+            words("started", lambda run: run.started_at[:16].replace("T", " ")),
         ],
         notes=(f"{run.status}: {run.problem}" if run.problem else "" for run in runs),
     )

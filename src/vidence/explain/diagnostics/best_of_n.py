@@ -18,7 +18,7 @@ from vidence.explain.diagnostics.tables import POOL, Difference, Figures, SideBy
 from vidence.records import Estimate, Item, Record
 from vidence.statistics.repeats import best_of, pass_at, vote_at
 from vidence.tables.charts import Chart, Statement, curves
-from vidence.tables.table import Measure, Table, number, several, share, tabulate
+from vidence.tables.table import Measure, Table, difference, p_value, several, share, tabulate
 
 _MOST_M: Final = 5
 _TRIES: Final = 2
@@ -295,8 +295,8 @@ class _Pools:
 
         columns: list[Measure[str]] = [
             share(f"m{m}", lambda key: self.found.mean(ways[key].by_m[m]), "accuracy", group=group),
-            number(f"gain{m}", gain, "to M = 0", kind="difference", note="paired", group=group),
-            number(f"p{m}", p_of, "p (Holm)", kind="p", note="adjusted over the whole table", group=group),
+            difference(f"gain{m}", gain, "to M = 0", note="paired", group=group),
+            p_value(f"p{m}", p_of, "p (Holm)", note="adjusted over the whole table", group=group),
         ]
         return columns if m else columns[:1]
 

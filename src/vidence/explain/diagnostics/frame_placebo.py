@@ -16,7 +16,7 @@ from vidence.explain.diagnostics.tables import Difference, Figures, adjusted
 from vidence.records import Estimate, Item
 from vidence.statistics.intervals import UNBOUNDED
 from vidence.statistics.resampling import Resampling, difference_of_groups
-from vidence.tables.table import Measure, Row, Table, lines, number, share, tabulate
+from vidence.tables.table import Measure, Row, Table, difference, lines, number, p_value, share, tabulate
 
 ROUNDING: Final = 1e-9
 # Of fewer right or wrong answers the interval of their difference is too narrow.
@@ -155,9 +155,9 @@ def _measures(effects: Mapping[str, Difference], figures: Figures) -> tuple[Meas
     return (
         share("top", lambda row: _tops(row[1], figures)[0], "top-1 share", note="Of the evidence."),
         share("floor", lambda row: _tops(row[1], figures)[1], note="Top-1 share of the placebo."),
-        number("beyond", lambda row: _tops(row[1], figures)[2], "top-1 less floor", kind="difference"),
+        difference("beyond", lambda row: _tops(row[1], figures)[2], "top-1 less floor"),
         number("effect", effect, "evidence effect, nats"),
-        number("p_holm", p_holm, "p (Holm)", note=how, kind="p"),
+        p_value("p_holm", p_holm, "p (Holm)", note=how),
         share("pooled", lambda row: _pooled(row[1], figures), "pooled top-1", note="Of the evidence alone."),
         number("n", lambda row: len(row[1]), "questions"),
     )

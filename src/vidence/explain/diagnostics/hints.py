@@ -32,7 +32,7 @@ from vidence.explain.diagnostics.tables import (
 from vidence.records import Clusters, Estimate, Item, Record
 from vidence.statistics import paired
 from vidence.tables.charts import Chart, Statement, curves
-from vidence.tables.table import RowSpec, Table, by_name, number, several, share, tabulate
+from vidence.tables.table import RowSpec, Table, by_name, number, p_value, several, share, tabulate
 
 Control: TypeAlias = Literal["words", "foreign", "filler", "frames"]
 CONTROLS: Final[tuple[Control, ...]] = ("words", "foreign", "filler", "frames")
@@ -324,7 +324,7 @@ class _Hinted:
             measures=(
                 number("questions", lambda row: len(row[0].items)),
                 share("difference", lambda row: row[1].estimate, note="paired"),
-                number("p_holm", lambda row: row[1].p_holm, "p (Holm)", kind="p"),
+                p_value("p_holm", lambda row: row[1].p_holm, "p (Holm)"),
             ),
             notes=(self._missing(), self._unlike(), self._leaking(rows)),
         )

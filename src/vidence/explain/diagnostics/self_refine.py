@@ -26,7 +26,7 @@ from vidence.explain.diagnostics.tables import (
 from vidence.records import Estimate, Item, Record, Reply
 from vidence.statistics.paired import mcnemar
 from vidence.tables.charts import Chart, Statement, curves
-from vidence.tables.table import Measure, Table, count, number, share, tabulate
+from vidence.tables.table import Measure, Table, count, number, p_value, share, tabulate
 
 OWN: Final = "own"
 NONE: Final = "none"
@@ -255,7 +255,7 @@ class _Rounds:
                 holm(gains),
                 share("repaired", lambda k: self._change(k, is_repair=True), "wrong to right"),
                 share("spoiled", lambda k: self._change(k, is_repair=False), "right to wrong"),
-                number("mcnemar", self._mcnemar, "McNemar p", kind="p", note="exact, over questions"),
+                p_value("mcnemar", self._mcnemar, "McNemar p", note="exact, over questions"),
                 share("unchanged", unchanged, "same words", note="as the answer before"),
                 number("tokens", self._tokens, "tokens", note="of the answer, on average"),
                 *kinds(side.marks),

@@ -206,7 +206,7 @@ def _sentences(released_set: "ReleasedSet") -> "Sequence[str]":
 
 
 def _table(released_set: "ReleasedSet") -> "Table":
-    from vidence.tables.table import RowSpec, number, tabulate
+    from vidence.tables.table import RowSpec, tabulate, words
 
     lost = {
         exporter.name: ", ".join(f"{k} {n}" for k, n in released_set.losses[exporter.name].items())
@@ -217,7 +217,7 @@ def _table(released_set: "ReleasedSet") -> "Table":
         "Formats",
         label="format",
         rows=[RowSpec(name, name, name) for name in lost],
-        measures=[number("lost", lambda name: lost[name] or "nothing", "what it does not hold", kind="text")],
+        measures=[words("lost", lambda name: lost[name] or "nothing", "what it does not hold")],
     )
 
 

@@ -263,8 +263,7 @@ def act(given: ActWanted) -> None:
     if given.minutes and took is None:
         raise UsageError(f"--minutes {given.minutes!r}; expected minutes such as 4.2, or 4:12")
     recorder = Recorder(reviews, by=given.by, role=given.role, at=given.moment)
-    fault = recorder.add(given.kind, item_id, message=given.message, minutes=took, whose=given.whose)
-    if fault:
+    if fault := recorder.add(given.kind, item_id, message=given.message, minutes=took, whose=given.whose):
         raise UsageError(fault)
     write(folder, [recorder])
     say(Screen(stderr=True), f"{item_id} is {recorder.state(item_id).state}")

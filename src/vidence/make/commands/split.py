@@ -161,7 +161,7 @@ def _compare(given: SplitWanted) -> "tuple[list[Table], list[str], int]":
 
 
 def _shared_table(shared: "Sequence[Shared]") -> "Table":
-    from vidence.tables.table import RowSpec, count, number, tabulate
+    from vidence.tables.table import RowSpec, count, tabulate, words
 
     return tabulate(
         "shared",
@@ -169,10 +169,10 @@ def _shared_table(shared: "Sequence[Shared]") -> "Table":
         label="what",
         rows=[RowSpec(f"{entry.kind} {entry.what}", entry.what, entry) for entry in shared[:_MOST_LISTED]],
         measures=[
-            number("kind", lambda entry: entry.kind, kind="text"),
+            words("kind", lambda entry: entry.kind),
             count("first", lambda entry: len(entry.first), "questions of the first"),
             count("second", lambda entry: len(entry.second), "of the second"),
-            number("example", lambda entry: f"{entry.first[0]}, {entry.second[0]}", kind="text"),
+            words("example", lambda entry: f"{entry.first[0]}, {entry.second[0]}"),
         ],
         notes=[f"The first {_MOST_LISTED} of {len(shared):,}." if len(shared) > _MOST_LISTED else ""],
     )

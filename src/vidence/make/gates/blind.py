@@ -183,8 +183,7 @@ def _words(findings: Sequence[StructureFinding], n_gone: Counter[str], rules: Bl
                 f"loses {n} of {finding.n} questions" if n else "is kept, since hold does not name its task"
             )
             words.append(f"{BLIND}: {finding.name} {what}: {finding.says()}. {_advice(finding)}")
-    few = [f"{entry.name} ({entry.n})" for entry in findings if entry.verdict == "untold"]
-    if few:
+    if few := [f"{entry.name} ({entry.n})" for entry in findings if entry.verdict == "untold"]:
         what = "held back" if rules.untold == "hold" else "kept with the mark 'untold'"
         words.append(
             f"{BLIND}: too few questions or sources to tell, {what}: {', '.join(few)}. More videos settle it"

@@ -14,10 +14,10 @@ from vidence.explain.audit.checks import exact_form, text_reasons
 from vidence.make.gates.model_gates import Asked, as_items, id_of
 from vidence.make.gates.rules import CheckRules
 from vidence.make.pipeline.english import content_words
-from vidence.make.pipeline.lexicon import listed
+from vidence.make.pipeline.lexicon import listed, stand_in
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.writer import Objection
-from vidence.records import Evidence, Item
+from vidence.records import Evidence, Item, by_key
 from vidence.text import letter_index, normal_form
 
 CHECKS: Final = "checks"
@@ -65,10 +65,10 @@ def check(drafts: Sequence[Asked], rules: CheckRules) -> tuple[Dropped, ...]:
     option and of another one), ``repeat``, ``near-repeat``, ``left-by-a-template``.
     """
     why: dict[str, Dropped] = {}
-    groups: dict[tuple[object, ...], list[Item]] = defaultdict(list)
-    for item in as_items(drafts):
-        pair = tuple((medium.start_s, medium.end_s) for medium in item.media)
-        groups[item.tags.get("task", ""), item.video_id, pair].append(item)
+    groups = by_key(
+        ((item.tags.get("task", ""), item.video_id, *((m.start_s, m.end_s) for m in item.media)), item)
+        for item in as_items(drafts)
+    )
     facts = {draft.draft_id: draft.facts for draft in drafts if isinstance(draft, Draft)}
     for mine in groups.values():
         for fault in (*_faults(mine), *_named_twice(mine, facts), *_doubled(mine, rules)):
@@ -118,13 +118,11 @@ def _doubled(items: Sequence[Item], rules: CheckRules) -> Iterator[Dropped]:
     """Return each question that repeats an earlier one, exactly or nearly."""
     texts = [asked_text(item) for item in items]
     answers = [exact_form(right_answer(item)) for item in items]
-    values: dict[str, set[str]] = defaultdict(set)
-    for text, answer in zip(texts, answers, strict=True):
-        values[text].add(answer)
+    values = by_key(zip(texts, answers, strict=True))
     yield from (
-        _dropped(item, "contradiction", f"right are {' and '.join(map(repr, sorted(values[text])))}")
+        _dropped(item, "contradiction", f"right are {' and '.join(map(repr, sorted({*values[text]})))}")
         for item, text in zip(items, texts, strict=True)
-        if len(values[text]) > 1
+        if len({*values[text]}) > 1
     )
     first: dict[tuple[str, str], int] = {}
     by_answer: dict[str, list[int]] = defaultdict(list)
@@ -212,7 +210,7 @@ def leak_in(hints: Sequence[str], item: Item) -> Objection | None:
         for step in steps:
             of_step = _words(step)
             grams = [of_step[i : i + N_GRAM] for i in range(len(of_step) - N_GRAM + 1)]
-            if gram := next((names for names in grams if _holds(words, names)), None):
+            if gram := next((names for names in grams if stand_in(names, words)), None):
                 detail = f"hint {level} has {' '.join(gram)!r} of the rationale: {hint!r}"
                 return Objection(reason="step", detail=detail)
             telling = content_words(step)
@@ -251,12 +249,8 @@ def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
 def _tells(words: tuple[str, ...], messages: tuple[str, ...]) -> bool:
     """Return whether words contain the answer; a bare yes or no only if marked as the answer."""
     if len(messages) == 1 and messages[0] in _BARE_WORDS:
-        return any(_holds(words, (*("answer", *link), *messages)) for link in ((), ("is",)))
-    return _holds(words, messages)
-
-
-def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
-    return any(words[i : i + len(part)] == part for i in range(len(words) - len(part) + 1))
+        return any(stand_in((*("answer", *link), *messages), words) for link in ((), ("is",)))
+    return stand_in(messages, words)
 
 
 def _names_letter(hint: str, letter: str) -> bool:

@@ -89,8 +89,7 @@ class Exhibit:
         values: dict[str, set[int]] = defaultdict(set)
         for place, part in enumerate(self.parts):
             first = self.first(place)
-            own = {index - first for index in indices if first <= index < first + part.n_frames}
-            if own:
+            if own := {index - first for index in indices if first <= index < first + part.n_frames}:
                 values[part.video_id] |= own
         return values
 

@@ -271,8 +271,7 @@ def _verdicts(gate: str, asked: Sequence[Asked], outcome: _Outcome) -> Iterator[
 
 
 def _by_rule(gate: str, name: str, outcome: _Outcome) -> GateVerdict:
-    gone = outcome.dropped.get(name)
-    if gone is not None:
+    if (gone := outcome.dropped.get(name)) is not None:
         return GateVerdict(item_id=name, gate=gate, decision="dropped", reason=gone.reason, why=gone.detail)
     why = outcome.is_open.get(name, "")
     return GateVerdict(item_id=name, gate=gate, decision="open" if why else "kept", why=why)
@@ -306,9 +305,8 @@ def _leaks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome
     dropped: dict[str, Dropped] = {}
     for name, others in desk.others.items():
         for shared in shared_between(items, others, hashes=desk.hashes):
-            detail = f"{shared.what} with {shared.second[0]} of {name}"
+            reason, detail = f"shares-{shared.kind}", f"{shared.what} with {shared.second[0]} of {name}"
             for word in shared.first:
-                reason = f"shares-{shared.kind}"
                 dropped.setdefault(word, Dropped(what=word, stage=LEAKS, reason=reason, detail=detail))
     is_open: dict[str, str] = {}
     for first, second in combinations(splits, 2):

@@ -23,7 +23,7 @@ from vidence.make.gates.licences import (
     read_sheet,
     write_checks,
 )
-from vidence.tables.table import DASH, Cell, RowSpec, Table, number, several, tabulate
+from vidence.tables.table import DASH, Cell, RowSpec, Table, number, several, tabulate, words
 
 _OWN: Final = "a video of one's own, with its licence"
 _log = logging.getLogger(__name__)
@@ -103,8 +103,7 @@ def check_licences(
     by_people = {} if manual is None else read_sheet(manual, today=now.date())
     known = {**believed(history, now=now, days=days), **by_people}
     asked = [video for video in videos if video not in known]
-    fresh = [person for person in by_people.values() if person not in history]
-    if fresh:
+    if fresh := [person for person in by_people.values() if person not in history]:
         history += fresh
         write_checks(kept, history)
     n_asked = 0
@@ -126,17 +125,12 @@ def licence_table(checked: CheckedVideos) -> Table:
         label="video",
         rows=(RowSpec(check.video, check.video, check) for check in checked.checks),
         measures=[
-            number("outcome", lambda licence: licence.outcome, kind="text"),
-            number("licence", lambda licence: licence.licence or Cell(text=DASH), kind="text"),
-            number("at", lambda licence: f"{licence.at:%Y-%m-%d}", "looked at", kind="text"),
-            number(
-                "way",
-                lambda licence: "API" if licence.way == "api" else ", ".join(licence.by),
-                "by",
-                kind="text",
-            ),
+            words("outcome", lambda licence: licence.outcome),
+            words("licence", lambda licence: licence.licence or Cell(text=DASH)),
+            words("at", lambda licence: f"{licence.at:%Y-%m-%d}", "looked at"),
+            words("way", lambda licence: "API" if licence.way == "api" else ", ".join(licence.by), "by"),
             number("duration", lambda licence: licence.duration_s, "seconds"),
-            number("why", lambda licence: licence.why, kind="text"),
+            words("why", lambda licence: licence.why),
         ],
     )
 

@@ -33,6 +33,7 @@ from vidence.records import (
     Sampling,
     Score,
     TextPart,
+    by_key,
 )
 
 Asked: TypeAlias = Draft | Item
@@ -115,12 +116,9 @@ def decide(item_id: str, gate: str, votes: Sequence[GateVote], *, at_least: int)
 def remarks(gate: str, verdicts: Sequence[GateVerdict]) -> list[str]:
     """Return remarks on a gate: models with few readable answers, and questions left open."""
     remarks: list[str] = []
-    asked: Counter[str] = Counter()
-    unusable: dict[str, list[str]] = defaultdict(list)
-    for vote in (vote for verdict in verdicts for vote in verdict.votes):
-        asked[vote.model] += 1
-        if not vote.is_usable:
-            unusable[vote.model].append(_why(vote))
+    votes = [vote for verdict in verdicts for vote in verdict.votes]
+    asked = Counter(vote.model for vote in votes)
+    unusable = by_key((vote.model, _why(vote)) for vote in votes if not vote.is_usable)
     for model, reasons in sorted(unusable.items()):
         what = ", ".join(f"{n:,} {reason}" for reason, n in sorted(Counter(reasons).items()))
         none = " It has no voice in this gate." if len(reasons) == asked[model] else ""
@@ -139,19 +137,14 @@ def remarks(gate: str, verdicts: Sequence[GateVerdict]) -> list[str]:
 
 
 def _why(vote: GateVote) -> str:
-    kinds = [mark.kind for mark in vote.marks if mark.kind != "answered"]
-    if kinds:
+    if kinds := [mark.kind for mark in vote.marks if mark.kind != "answered"]:
         return "without a verdict" if kinds[0] == "failed" else kinds[0]
     return "not marked" if vote.marks else "failed"
 
 
-def open_ones(verdicts: Sequence[GateVerdict]) -> Mapping[str, tuple[str, ...]]:
+def open_ones(verdicts: Sequence[GateVerdict]) -> Mapping[str, Sequence[str]]:
     """The gates that are open about a draft, by its id."""
-    values: dict[str, tuple[str, ...]] = {}
-    for verdict in verdicts:
-        if verdict.decision == "open":
-            values[verdict.item_id] = (*values.get(verdict.item_id, ()), verdict.gate)
-    return values
+    return by_key((verdict.item_id, verdict.gate) for verdict in verdicts if verdict.decision == "open")
 
 
 TEXT_ONLY: Final = "text-only"

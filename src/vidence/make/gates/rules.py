@@ -240,8 +240,7 @@ class GateRules(Record, omit_defaults=True):
         """
         known = (ALL_TASKS, *tasks)
         held = self.blind.hold or () if self.blind is not None else ()
-        unknown = [task for task in held if task not in known]
-        if unknown:
+        if unknown := [task for task in held if task not in known]:
             raise UnknownNameError("task in [gates.blind] hold", unknown[0], known)
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -222,20 +222,14 @@ def shared_between(
 
 
 def _by_mark(items: Sequence[Item], hashes: Mapping[str, str], kind: str) -> dict[str, tuple[str, ...]]:
-    values: dict[str, list[str]] = defaultdict(list)
-    for item in items:
-        for name in dict.fromkeys(what for word, what in _marks(item, hashes) if word == kind and what):
-            values[name].append(item.item_id)
-    return {name: tuple(ids) for name, ids in values.items()}
+    marks = ((what, item.item_id) for item in items for word, what in _marks(item, hashes) if word == kind)
+    return {name: tuple(dict.fromkeys(ids)) for name, ids in by_key(marks).items() if name}
 
 
 def _shared_spans(ones: Sequence[Item], others: Sequence[Item]) -> Iterator[Shared]:
     """Return stretches of a file shown in both datasets; a whole file overlaps with any part."""
-    spans = defaultdict(list)
-    for item in others:
-        for medium in item.media:
-            if medium.kind != "image":
-                spans[medium.path or medium.url].append((item.item_id, medium))
+    films = ((item.item_id, medium) for item in others for medium in item.media if medium.kind != "image")
+    spans = by_key((medium.path or medium.url, (item_id, medium)) for item_id, medium in films)
     met: dict[str, tuple[list[str], list[str]]] = {}
     for item in ones:
         for medium in item.media:

@@ -12,7 +12,7 @@ from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.rules import ALL_TASKS, TextOnlyRules
 from vidence.records import Item
 from vidence.statistics.answer_keys import letter_balance
-from vidence.tables.table import RowSpec, Table, count, lines, number, p_words, share, tabulate
+from vidence.tables.table import RowSpec, Table, count, lines, p_value, p_words, share, tabulate, words
 
 _N_DRAWS: Final = 999
 _MANY: Final = 10
@@ -47,12 +47,7 @@ def balance_tables(
             measures=[
                 count("n", lambda finding: finding.n, "questions"),
                 count("sources", lambda finding: finding.n_clusters),
-                number(
-                    "rule",
-                    lambda finding: finding.worst.title if finding.worst else None,
-                    "best rule",
-                    kind="text",
-                ),
+                words("rule", lambda finding: finding.worst.title if finding.worst else None, "best rule"),
                 share("score", lambda finding: finding.worst.score if finding.worst else None),
                 share("chance", lambda finding: finding.worst.chance if finding.worst else None),
                 share(
@@ -60,8 +55,8 @@ def balance_tables(
                     lambda finding: finding.worst.margin if finding.worst else None,
                     "above guessing",
                 ),
-                number("p", lambda finding: finding.p_value, "p, adjusted", kind="p"),
-                number("verdict", lambda finding: finding.verdict, kind="text"),
+                p_value("p", lambda finding: finding.p_value, "p, adjusted"),
+                words("verdict", lambda finding: finding.verdict),
             ],
             notes=["The best rule of each structure; p is adjusted for all rules and structures."],
         ),
@@ -75,7 +70,7 @@ def balance_tables(
                 share("score", lambda score: score.score),
                 share("chance", lambda score: score.chance),
                 share("margin", lambda score: score.margin, "above guessing"),
-                number("p", lambda score: score.p_value, "p, adjusted for rules", kind="p"),
+                p_value("p", lambda score: score.p_value, "p, adjusted for rules"),
             ],
         ),
         tabulate(
@@ -85,8 +80,8 @@ def balance_tables(
             rows=lines((name, _letters(some, seed=seed)) for name, some in groups.items()),
             measures=[
                 count("n", lambda letters: letters.n, "questions"),
-                number("letters", lambda letters: letters.counts, kind="text"),
-                number("p", lambda letters: letters.p_value, "p of an even spread", kind="p"),
+                words("letters", lambda letters: letters.counts),
+                p_value("p", lambda letters: letters.p_value, "p of an even spread"),
             ],
         ),
     )

@@ -91,8 +91,7 @@ def _check(by_id: Mapping[str, Item], verdicts: Sequence[GateVerdict]) -> None:
             f"{some(map(repr, unknown), most=_LISTED)}; give the verdicts of this set"
         )
     contents = {name: content_of(item) for name, item in by_id.items()}
-    older = list(dict.fromkeys(v.item_id for v in verdicts if v.content != contents[v.item_id]))
-    if older:
+    if older := list(dict.fromkeys(v.item_id for v in verdicts if v.content != contents[v.item_id])):
         raise DataError(
             f"{several(len(older), 'question')} changed after the verdict: "
             f"{some(map(repr, older), most=_LISTED)}; run vidence items gate on them again"

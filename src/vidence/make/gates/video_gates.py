@@ -18,7 +18,7 @@ from vidence.media.whole import write_into
 from vidence.records import by_key
 from vidence.tables.export import csv_text
 from vidence.tables.rendering import render
-from vidence.tables.table import Column, Row, RowSpec, Table, count, number, tabulate
+from vidence.tables.table import Column, Row, RowSpec, Table, count, tabulate, words
 
 _NOBODY_LOOKED: Final = "not rated; name a looker, or give a sheet filled in by people"
 
@@ -281,7 +281,7 @@ def gate_table(selected: Selected) -> Table:
             RowSpec(gate.name, gate.name, gate, detail=MEASURES[gate.name].words) for gate in selected.gates
         ),
         measures=[
-            number("asks", lambda gate: gate.says, "asks for", kind="text"),
+            words("asks", lambda gate: gate.says, "asks for"),
             count("known", lambda gate: sum(value[gate.name] is not None for value in values), "measured"),
             count("low", lambda gate: reasons[f"{gate.name}-low"], "too low"),
             count("high", lambda gate: reasons[f"{gate.name}-high"], "too high"),

@@ -221,8 +221,7 @@ class _Work:
             name: FrameShares(why=f"{failed.stage} failed: {failed.message}")
             for name, failed in results.failed.items()
         }
-        silent = sorted(name for name, shares in self.looked.items() if shares.why)
-        if silent:
+        if silent := sorted(name for name, shares in self.looked.items() if shares.why):
             listed = ", ".join(silent[:_MOST_NAMED])
             self.notes.append(f"the looker said nothing usable of {len(silent):,} videos: {listed}")
         self._close("looked", list(frames), frames, n_cached=results.n_cached)
@@ -303,8 +302,7 @@ class _Work:
         sentences = [f"{n:,} videos: {len(kept):,} kept, {len(candidates) - len(kept):,} dropped{unread}"]
         if not self.rules.wanted_gates:
             sentences.append("no gate was asked for: name a preset, or gates in a file of rules")
-        problems = self.job.listing.problems
-        if problems:
+        if problems := self.job.listing.problems:
             sentences.append(
                 f"{len(problems):,} rows of the list name no video: {'; '.join(problems[:_MOST_NAMED])}"
             )
@@ -313,8 +311,7 @@ class _Work:
                 :_MOST_NAMED
             ]
             sentences.append(f"cannot be read: {', '.join(named)}{' and more' if n_bad > len(named) else ''}")
-        damaged = [c.video_id for c in candidates if c.measured.n_damaged or c.measured.problem]
-        if damaged:
+        if damaged := [c.video_id for c in candidates if c.measured.n_damaged or c.measured.problem]:
             sentences.append(
                 f"{len(damaged):,} files are damaged, and measured by what is whole: "
                 f"{', '.join(damaged[:_MOST_NAMED])}"

@@ -91,8 +91,7 @@ def _beside(exhibit: Exhibit) -> tuple[int, ...]:
 
 def _pieces(item: Item, exhibit: Exhibit, rules: NeedsAllRules) -> tuple[tuple[int, ...], ...]:
     """The frames of each piece of evidence."""
-    clip = _clip(exhibit)
-    if clip is not None:
+    if (clip := _clip(exhibit)) is not None:
         first = exhibit.first(exhibit.clips[0])
         return tuple(tuple(first + i for i in shown_frames(e, clip, rules)) for e in item.evidence)
     if exhibit.clips or len(exhibit.stills) < _LEAST_IMAGES:

@@ -20,7 +20,7 @@ from vidence.make.herbench.hints import ASKED
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task, truth_words
-from vidence.records import Media, Record
+from vidence.records import Media, Record, by_key
 from vidence.text import normal_form
 
 BENCHMARK = "herbench"
@@ -67,8 +67,7 @@ def open_tasks(rules: Mapping[str, TaskRules], wanted: Sequence[str], *, root: P
         task_rules = rules.get(name, TaskRules())
         options, templates = _with_templates(task_rules.options, root)
         task: Task = create("task", option_spec(name, options))
-        unknown = [structure for structure in task_rules.structures if structure not in task.structures]
-        if unknown:
+        if unknown := [structure for structure in task_rules.structures if structure not in task.structures]:
             raise UsageError(
                 f"the task {name!r} has no structure {unknown[0]!r}; it has {', '.join(task.structures)}"
             )
@@ -287,11 +286,9 @@ def _within_quotas(
 
 def _too_common(drafts: Sequence[Draft], *, share: float) -> set[str]:
     """The ids of drafts to leave out, the last first: in each structure no answer is right too often."""
-    same: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for draft in drafts:
-        same[draft.structure][normal_form(draft.choices[draft.answer_index])].append(draft.draft_id)
     left_out: set[str] = set()
-    for by_answer in same.values():
+    for same in by_key((draft.structure, draft) for draft in drafts).values():
+        by_answer = by_key((normal_form(d.choices[d.answer_index]), d.draft_id) for d in same)
         n_kept, most = -1, sum(map(len, by_answer.values()))
         while (now := sum(min(len(ids), most) for ids in by_answer.values())) != n_kept:
             n_kept, most = now, max(_LEAST_SAME, int(share * now))

@@ -331,13 +331,9 @@ def remade_by(
 
 def _used(described: Described) -> dict[str, str]:
     """The words that the last session used, under the names of `said_by_people`."""
-    words = {
-        f"{CARD}:{a_card.track_id}/{a_card.kind}": a_card.text
-        for a_card in (*described.a_cards, *described.b_cards)
-    }
-    for card in described.scene_cards:
-        words[f"{SCENE}:{card.shot_id}/{'true' if card.is_faithful else 'false'}"] = card.text
-    return words
+    cards, scenes = (*described.a_cards, *described.b_cards), described.scene_cards
+    words = {f"{CARD}:{card.track_id}/{card.kind}": card.text for card in cards}
+    return words | {f"{SCENE}:{s.shot_id}/{'true' if s.is_faithful else 'false'}": s.text for s in scenes}
 
 
 def _by_number(values: Mapping[str, str], numbers: Mapping[str, str]) -> dict[str, str]:

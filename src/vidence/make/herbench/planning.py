@@ -254,8 +254,7 @@ def _has_counts(order: TaskOrder, source: Source, config: HerbenchConfig, *, roo
 def _too_little(order: TaskOrder, config: HerbenchConfig) -> Tables:
     if "events" in order.task.needs:
         return (f"a log with {LEAST_EVIDENCE} events of a video or more",)
-    kinds = " and ".join(f"{name[0].upper()}-cards" for name in _PEOPLE if name in order.task.needs)
-    if kinds:
+    if kinds := " and ".join(f"{name[0].upper()}-cards" for name in _PEOPLE if name in order.task.needs):
         return (f"{kinds} in files",)
     if "scene_cards" in order.task.needs:
         return ("sentences in scene cards",)

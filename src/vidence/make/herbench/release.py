@@ -63,7 +63,10 @@ def review(
     """
     rules, config = work.config.review, work.config
     if rules is None:
-        return _unreviewed(work, questions, gated)
+        if config.release is None:
+            return Reviewing(questions=questions)
+        work.ledger.notes.append("the configuration has no [review]; no person looks at the questions")
+        return Reviewing(questions=_without_doubtful(work, questions, gated))
     drawn = draw_sample(questions, rules, seed=config.seed, open_gates=open_ones(gated.verdicts))
     folder, place = work.out / REVIEW, work.root / rules.folder
     work.files += _pages(work, drawn, videos, folder=folder, n_frames=rules.frames)
@@ -121,14 +124,6 @@ def _ways_on(result: ReviewResult, rules: ReviewRules) -> Iterator[str]:
             f"{review.n_sample} looked at were "
             f"rejected; {way} would release them, and this command goes on."
         )
-
-
-def _unreviewed(work: HerbenchSession, questions: tuple[Question, ...], gated: Gated) -> Reviewing:
-    """Return what can be released without a configured review."""
-    if work.config.release is None:
-        return Reviewing(questions=questions)
-    work.ledger.notes.append("the configuration has no [review]; no person looks at the questions")
-    return Reviewing(questions=_without_doubtful(work, questions, gated))
 
 
 def _without_doubtful(

@@ -87,8 +87,7 @@ def _settings(work: HerbenchSession) -> Settings:
     """Return the effective configuration by step; model specs contain no secrets."""
     settings: Settings = [("Set", [("name", work.config.name), ("seed", str(work.config.seed))])]
     for name in ("tracking", "shots", "cards", "scenes", "models", "tasks"):
-        value = getattr(work.config, name)
-        if value:
+        if value := getattr(work.config, name):
             built = msgspec.to_builtins(value)
             pairs = [(key, msgspec.json.encode(entry).decode()) for key, entry in built.items()]
             settings.append((name.capitalize(), pairs or [("as usual", "yes")]))

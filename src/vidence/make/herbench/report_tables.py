@@ -9,7 +9,7 @@ from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import Draft, VideoSource, truth_kind
 from vidence.make.pipeline.output import Question
 from vidence.make.review.decision import ALL_TASKS, ReviewResult
-from vidence.records import Estimate
+from vidence.records import Estimate, by_key
 from vidence.tables.table import Cell, Column, RowSpec, Table, count, lines, tabulate, words
 
 _LETTERS = "ABCDE"
@@ -24,8 +24,7 @@ def _mean(values: Sequence[float]) -> str:
 
 
 def _by_task(drafts: Sequence[Draft]) -> dict[str, list[Draft]]:
-    tasks = sorted({draft.task for draft in drafts})
-    return {task: [draft for draft in drafts if draft.task == task] for task in tasks}
+    return dict(sorted(by_key((draft.task, draft) for draft in drafts).items()))
 
 
 def stage_table(account: Account) -> Table:

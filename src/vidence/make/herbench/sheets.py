@@ -116,8 +116,7 @@ def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Pa
         except OSError as error:
             raise StoreError(f"{mine} cannot be written ({cause(error)}); say another folder") from error
         sheets.append(sheet)
-    to_check = [sheet for sheet in sheets if sheet.tracks and not sheet.is_given]
-    if to_check:
+    if to_check := [sheet for sheet in sheets if sheet.tracks and not sheet.is_given]:
         rows = [line for sheet in to_check for line in _track_lines(sheet)]
         table = sheet_bytes([columns(TrackRow), *rows])
         work.files += _fill_in(folder / _FILES["tracks"], table, filled=("act", "by"), notes=notes)

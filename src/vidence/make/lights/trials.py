@@ -232,8 +232,7 @@ def _numbered(subjects: Sequence[str], trial: str) -> tuple[str, ...]:
 
 def _trial(words: Mapping[str, str], line: int) -> Trial | str:
     """A row as a trial, or what is wrong with it."""
-    empty = [name for name in _NEEDED if not words[name]]
-    if empty:
+    if empty := [name for name in _NEEDED if not words[name]]:
         return f"{', '.join(empty)} is empty"
     kind = words["set"]
     if kind not in {"single", "social"}:

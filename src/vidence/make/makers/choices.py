@@ -56,8 +56,7 @@ class ChoicesMaker:
         """How many records can be asked about; prompts are read, no model is asked."""
         plan = _plan(config, overrides.only)
         _words(plan, config.parent)
-        waiting = _waiting(plan, config.parent)
-        if waiting:
+        if waiting := _waiting(plan, config.parent):
             message = (
                 f"{', '.join(map(str, waiting))}: not there yet; --sheets DIR writes empty sheets to fill in"
             )

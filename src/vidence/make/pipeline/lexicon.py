@@ -19,6 +19,11 @@ def words_in(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.replace("\u2019", "'")))
 
 
+def stand_in(part: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    """Whether words stand side by side, in this order, in others."""
+    return any(words[i : i + len(part)] == part for i in range(len(words) - len(part) + 1))
+
+
 @cache
 def listed(name: str) -> frozenset[str]:
     """The words of a list of ``lexicon.toml``."""

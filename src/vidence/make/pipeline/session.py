@@ -412,8 +412,7 @@ class Session:
     def _brought(self, came: MadeAway[bytes]) -> bytes:
         """Write the files that came with a result."""
         root = self.out.resolve()
-        outside = [path for path in came.files if not (root / path).resolve().is_relative_to(root)]
-        if outside:
+        if outside := [path for path in came.files if not (root / path).resolve().is_relative_to(root)]:
             raise StoreError(
                 f"a worker gave {outside[0]!r}, which lies outside {self.out}; nothing it made was written"
             )

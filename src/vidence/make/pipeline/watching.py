@@ -273,8 +273,7 @@ class KeptWork:
             detector, describer = self._specs
             on_begin(watch.n_frames, watch.pass_kept())
             parted = Parted(watch=watch, detector=detector, describer=describer)
-            failed = watch_side_by_side([parted], self._parallel, on_trouble=on_trouble)
-            if failed:
+            if failed := watch_side_by_side([parted], self._parallel, on_trouble=on_trouble):
                 raise failed[0]
 
         return ChunkWork(store=store, prepare=prepare, on_frames=on_frames)

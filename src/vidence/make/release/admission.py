@@ -98,8 +98,7 @@ def refuse_withdrawn(items: Sequence[Item], withdrawn: Sequence[Withdrawn]) -> N
         UsageError: there are some.
     """
     gone = {entry.item_id for entry in withdrawn}
-    used = [item.item_id for item in items if item.item_id in gone]
-    if used:
+    if used := [item.item_id for item in items if item.item_id in gone]:
         raise UsageError(
             f"{len(used):,} ids belong to questions that were withdrawn: {', '.join(used[:_MOST_NAMED])}. An "
             "id is never used again: leave these out, or give them other ids"

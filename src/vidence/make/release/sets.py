@@ -309,8 +309,7 @@ def _shared(items: Sequence[Item], *, hidden: Collection[str]) -> str:
     for item, source in zip(items, sources_of(items, {}), strict=True):
         splits.setdefault(source, set()).add(item.tags[SPLIT])
     several = [mine for mine in splits.values() if len(mine) > 1]
-    entries = [mine for mine in several if mine & set(hidden)]
-    if entries:
+    if entries := [mine for mine in several if mine & set(hidden)]:
         raise UsageError(
             f"{len(entries):,} sources have questions in {' and '.join(sorted(entries[0]))}, and "
             "a hidden split "

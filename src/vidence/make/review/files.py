@@ -136,8 +136,11 @@ def read_reviews(folder: Path) -> Reviews:
 
 
 def _of_folder(folder: Path) -> tuple[list[Revision], list[Event]]:
-    paths = [folder / REVISIONS_FILE, folder / EVENTS_FILE]
-    return read_files([path for path in paths if path.is_file()])
+    return read_files(_paths(folder))
+
+
+def _paths(folder: Path) -> list[Path]:
+    return [path for name in (REVISIONS_FILE, EVENTS_FILE) if (path := folder / name).is_file()]
 
 
 def read_files(paths: Sequence[Path]) -> tuple[list[Revision], list[Event]]:
@@ -232,9 +235,8 @@ def merge(folder: Path, others: Sequence[Path]) -> Merged:
             continue
         if read_config(other / PROTOCOL_FILE, Protocol) != mine.protocol:
             raise UsageError(f"{other} was reviewed with another protocol than {folder}; expected the same")
-        paths += [other / name for name in (REVISIONS_FILE, EVENTS_FILE) if (other / name).is_file()]
-    own = [path for path in (folder / REVISIONS_FILE, folder / EVENTS_FILE) if path.is_file()]
-    revisions, events = read_files([*own, *paths])
+        paths += _paths(other)
+    revisions, events = read_files([*_paths(folder), *paths])
     before = {event.event_id for event in mine.events}
     whole = Reviews.of(mine.protocol, revisions, events)
     add_to(folder, revisions=revisions, events=whole.events)

@@ -1,6 +1,5 @@
 """Rates split by author, reviewer, week, or a tag of the items; small groups are hidden from peers."""
 
-from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -11,7 +10,7 @@ from vidence.make.review.protocol import Protocol
 from vidence.make.review.rates import counted
 from vidence.make.review.revisions import Event
 from vidence.make.review.states import ENDS, ItemState
-from vidence.records import Record
+from vidence.records import Record, by_key
 from vidence.statistics.intervals import proportion
 from vidence.tables.table import Column, Row, Table
 
@@ -89,10 +88,7 @@ def grouped(
         names: the groups that each item is in.
         protocol: the rules.
     """
-    groups: dict[str, list[ItemState]] = defaultdict(list)
-    for state in states:
-        for name in names[state.item_id]:
-            groups[name].append(state)
+    groups = by_key((name, state) for state in states for name in names[state.item_id])
     return tuple(
         Group(name=name, n_items=len(mine), rates={rate: (k, n) for rate, _, k, n in counted(mine, protocol)})
         for name, mine in sorted(groups.items())

@@ -11,7 +11,7 @@ from vidence.make.review.protocol import Pay
 from vidence.make.review.revisions import Event, Kind
 from vidence.records import Record, by_key
 from vidence.tables.export import csv_text
-from vidence.tables.table import Table, count, lines, number, tabulate
+from vidence.tables.table import Table, count, lines, number, tabulate, words
 
 ANNOTATIONS: Final[frozenset[Kind]] = frozenset({"submit"})
 VALIDATIONS: Final[frozenset[Kind]] = frozenset({"accept", "return", "reject"})
@@ -110,12 +110,7 @@ def pay_table(entries: Sequence[Entry], pay: Pay) -> Table:
             number("minutes", lambda own: sum(element.quantity for element in own if element.kind == "time")),
             count("annotations", pieces("annotation")),
             count("validations", pieces("validation")),
-            number(
-                "amount",
-                lambda own: money(sum(element.amount for element in own), pay.currency),
-                "owed",
-                kind="text",
-            ),
+            words("amount", lambda own: money(sum(element.amount for element in own), pay.currency), "owed"),
         ],
         notes=["Only minutes that were stated earn anything by time."],
     )

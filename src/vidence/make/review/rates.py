@@ -13,10 +13,10 @@ from vidence.make.review.files import Reviews
 from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Event
 from vidence.make.review.states import ENDS, ItemState, State
-from vidence.records import Estimate, Record
+from vidence.records import Estimate, Record, by_key
 from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_alpha
 from vidence.statistics.intervals import proportion
-from vidence.tables.table import RowSpec, Table, count, lines, number, share, tabulate
+from vidence.tables.table import RowSpec, Table, count, lines, number, share, tabulate, words
 
 VERDICT: Final = "verdict"
 VERDICTS: Final = ("accept", "return", "reject")
@@ -140,8 +140,7 @@ def agreement_of(reviews: Reviews, *, rng: np.random.Generator) -> tuple[Agreeme
             values[name, ""][event.revision][event.by] = str(score)
     entries = []
     for (field, role), by_revision in values.items():
-        both = {name: tuple(given.values()) for name, given in by_revision.items() if len(given) > 1}
-        if both:
+        if both := {name: tuple(given.values()) for name, given in by_revision.items() if len(given) > 1}:
             clusters = [owners[name] for name in both]
             measured = _measurement(field, reviews.protocol)
             agreement = _agreement(list(both.values()), clusters, measured=measured, rng=rng)
@@ -156,7 +155,7 @@ def _agreement(
     measured: Measurement,
     rng: np.random.Generator,
 ) -> Agreement:
-    first, second = [names[0] for names in given], [names[1] for names in given]
+    first, second, *_ = zip(*given, strict=False)
     codes = {value: i for i, value in enumerate(sorted({v for names in given for v in names}))}
     ratings = np.full((len(given), max(map(len, given))), np.nan)
     for row, values in enumerate(given):
@@ -182,11 +181,8 @@ def _measurement(field: str, protocol: Protocol) -> Measurement:
 
 def minutes_of(events: Sequence[Event]) -> tuple[Minutes, ...]:
     """The median minutes of each kind of event by role, of those kinds for which any were stated."""
-    stated: dict[tuple[str, str], list[float]] = defaultdict(list)
+    stated = by_key(((e.role, e.kind), e.minutes) for e in events if e.minutes is not None)
     counts = Counter[tuple[str, str]]((entry.role, entry.kind) for entry in events)
-    for event in events:
-        if event.minutes is not None:
-            stated[event.role, event.kind].append(event.minutes)
     return tuple(
         Minutes(role=role, kind=kind, n=counts[role, kind], n_stated=len(mine), median=median(mine))
         for (role, kind), mine in sorted(stated.items())
@@ -284,15 +280,14 @@ def states_table(reviews: Reviews, *, only: str | None = None) -> Table:
             (state.item_id, state) for state in reviews.states.values() if only in (None, state.state)
         ),
         measures=[
-            number("state", lambda state: f"{state.state}{', disputed' * state.is_disputed}", kind="text"),
+            words("state", lambda state: f"{state.state}{', disputed' * state.is_disputed}"),
             count("revision", lambda state: state.n),
             count("returns", lambda state: state.returns_left, "returns left"),
-            number("author", lambda state: state.author, kind="text"),
-            number("with", lambda state: ", ".join(state.claims), "looked at by", kind="text"),
-            number(
+            words("author", lambda state: state.author),
+            words("with", lambda state: ", ".join(state.claims), "looked at by"),
+            words(
                 "decided",
                 lambda state: ", ".join(f"{decision.by} {decision.verdict}" for decision in state.decisions),
-                kind="text",
                 note="Of the last revision, in the last stage",
             ),
         ],

@@ -109,9 +109,7 @@ def draw_sample(
 
 
 def _strata(questions: Sequence[Question], least: int) -> dict[str, list[Question]]:
-    by_pair: dict[tuple[str, str, str], list[Question]] = defaultdict(list)
-    for question in questions:
-        by_pair[question.draft.task, question.draft.video_id, truth_kind(question.draft)].append(question)
+    by_pair = by_key(((q.draft.task, q.draft.video_id, truth_kind(q.draft)), q) for q in questions)
     strata: dict[str, list[Question]] = defaultdict(list)
     for (task, video_id, truth), mine in by_pair.items():
         rests = f" ({truth})" if truth else ""

@@ -316,8 +316,7 @@ def _inner_fields(kind: type[_Expression]) -> tuple[str, ...]:
 
 
 def _may_hold_expressions(declared: object) -> bool:
-    inner = get_args(declared)
-    if inner:
+    if inner := get_args(declared):
         return any(map(_may_hold_expressions, inner))
     return isinstance(declared, type) and issubclass(declared, _Expression)
 

@@ -74,11 +74,8 @@ class VideoEvents:
 
     def __init__(self, events: Sequence[Event]) -> None:
         self.events = in_time(events)
-        self.pairs: dict[Pair, list[Event]] = {}
-        self.objects: dict[Key, list[Event]] = {}
-        for event in self.events:
-            self.pairs.setdefault(pair_of(event), []).append(event)
-            self.objects.setdefault(noun_key(event.noun, event.noun_class), []).append(event)
+        self.pairs = by_key((pair_of(event), event) for event in self.events)
+        self.objects = by_key((pair_of(event)[1], event) for event in self.events)
 
     @cached_property
     def verbs(self) -> frozenset[Key]:

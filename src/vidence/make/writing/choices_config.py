@@ -147,14 +147,12 @@ def read_plan(path: Path, *, only: tuple[str, ...] = ()) -> Plan:
         for name, rules in read.tasks.items()
         if name not in taxonomy.homes
     }
-    homeless = [name for name, (dimension, _) in further.items() if not dimension]
-    if homeless:
+    if homeless := [name for name, (dimension, _) in further.items() if not dimension]:
         raise UsageError(
             f"{path}: the taxonomy has no task {homeless[0]!r}; give its dimension, or put it into a taxonomy"
         )
     taxonomy = taxonomy.with_tasks(further)
-    unknown = [name for name in only if name not in read.tasks]
-    if unknown:
+    if unknown := [name for name in only if name not in read.tasks]:
         raise UsageError(f"no task {unknown[0]!r} in the configuration; it has {', '.join(read.tasks)}")
     homes = taxonomy.homes
     orders = [

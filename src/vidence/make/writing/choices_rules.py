@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from itertools import groupby
 from typing import Final
 
-from vidence.make.pipeline.lexicon import content_words, listed, words_in
+from vidence.make.pipeline.lexicon import content_words, listed, stand_in, words_in
 from vidence.make.pipeline.writer import Objection
 from vidence.make.sources.event_words import singular
 
@@ -78,9 +78,8 @@ def says(text: str, phrase: str) -> bool:
     >>> says("What is the man cutting?", "cut"), says("Who sits on the left?", "left hand")
     (True, False)
     """
-    messages, wanted = stems(text), stems(phrase)
-    n = len(wanted)
-    return n > 0 and any(messages[i : i + n] == wanted for i in range(len(messages) - n + 1))
+    wanted = stems(phrase)
+    return bool(wanted) and stand_in(wanted, stems(text))
 
 
 def same_words(name: str, other: str) -> bool:
@@ -114,15 +113,8 @@ def fault_of(question: str, asked: QuestionSource) -> Objection | None:
     Departs: the paper tells the model; here each reply is checked. `imagined` and `points-elsewhere`, the
         other two of the seven, are looked at apart: `imagined_words`, `points_at`.
     """
-    for objection in (
-        _form(question),
-        _texts(question, asked.owned),
-        _label(question, asked),
-        _caption(question, asked),
-    ):
-        if objection is not None:
-            return objection
-    return None
+    shape = _form(question) or _texts(question, asked.owned)
+    return shape or _label(question, asked) or _caption(question, asked)
 
 
 def form_of(question: str) -> Objection | None:

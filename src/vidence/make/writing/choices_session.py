@@ -494,15 +494,13 @@ class ChoicesSession(WritingSession):
     def end(self) -> Built:
         """Say what was made; see `Session.end`."""
         messages = [f"{len(self.items):,} questions; {self.plan.taxonomy.words()}."]
-        n_doubts = sum(FOR_PEOPLE in item.tags for item in self.items)
-        if n_doubts:
+        if n_doubts := sum(FOR_PEOPLE in item.tags for item in self.items):
             messages.append(f"{n_doubts:,} are to be looked at by people: the tag {FOR_PEOPLE} says why.")
         names = {item.item_id.partition("/")[0] for item in self.items}
         for name in [order.name for order in self.plan.orders if order.name not in names]:
             gone = Counter(o.reason for o in self.ledger.dropped if o.what.startswith(f"{name}/"))
             messages.append(f"{name} has no question: {', '.join(f'{n} {why}' for why, n in gone.items())}.")
-        unclear = sum(dropped.reason == "ambiguous" for dropped in self.ledger.dropped)
-        if unclear:
+        if unclear := sum(dropped.reason == "ambiguous" for dropped in self.ledger.dropped):
             messages.append(
                 f"{unclear:,} records have only templates that are ambiguous about the person; fill in "
                 "templates.csv, and set it as `sheet`."

@@ -16,7 +16,7 @@ from vidence.contracts import Loaded
 from vidence.errors import DataError
 from vidence.make.writing.expert_films import Film
 from vidence.make.writing.subjects import Concept, Subject
-from vidence.records import Evidence, Item, Record
+from vidence.records import Evidence, Item, Record, by_key
 from vidence.tables.export import csv_text
 
 Kind: TypeAlias = Literal["", "choice", "open"]
@@ -359,13 +359,11 @@ def import_mmvu(path: Path) -> Imported:
     """
     loaded: Loaded = mmvu().load(path, split="validation")
     items = loaded.items
-    books: dict[str, dict[str, None]] = {}
-    disciplines: dict[str, str] = {}
-    for item in items:
-        books.setdefault(item.tags["subject"], {})[item.tags["textbook"]] = None
-        disciplines[item.tags["subject"]] = item.tags["discipline"]
+    listed = by_key((item.tags["subject"], item.tags["textbook"]) for item in items)
+    books = {name: tuple(dict.fromkeys(mine)) for name, mine in listed.items()}
+    disciplines = {item.tags["subject"]: item.tags["discipline"] for item in items}
     subjects = {
-        name: Subject(subject=name, discipline=disciplines[name], textbooks=tuple(mine))
+        name: Subject(subject=name, discipline=disciplines[name], textbooks=mine)
         for name, mine in books.items()
     }
     concepts = [
@@ -421,9 +419,7 @@ def checked_sheet(rows: Sequence[DraftRow]) -> bytes:
     used = {name for row in rows for name in row.cells}
     columns = [name for name in COLUMNS if name in used]
     columns += sorted(used - {*COLUMNS, WHOLE_ROW})
-    values: dict[tuple[str, bool], None] = {}
-    for row in rows:
-        values |= {(finding.column, finding.is_fault): None for finding in row.findings}
+    values = {(finding.column, finding.is_fault) for row in rows for finding in row.findings}
     order = {name: i for i, name in enumerate((WHOLE_ROW, *columns))}
     entries = sorted(values, key=lambda pair: (not pair[1], order.get(pair[0], len(order)), pair[0]))
     raw = [WHOLE_ROW] if WHOLE_ROW in used else []

@@ -167,12 +167,8 @@ def answer_text(draft: ExpertDraft) -> str:
 def _choices(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
     if draft.kind == "open":
         if draft.choices:
-            yield (
-                "choices",
-                "choices-of-open",
-                FAULT,
-                "an open question has none; say kind choice, or clear it",
-            )
+            says = "an open question has none; say kind choice, or clear it"
+            yield "choices", "choices-of-open", FAULT, says
         most, n = shelf.rules.most_answer_words, len(draft.answer.split())
         if most and n > most:
             yield "answer", "long-answer", WARNING, f"{n} words; the longest of the paper has {most}"
@@ -191,12 +187,8 @@ def _of_choice(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
         (pair for pair in combinations(range(len(names)), 2) if names[pair[0]] == names[pair[1]]), None
     )
     if same is not None and names[same[0]]:
-        yield (
-            "choices",
-            "same-choices",
-            FAULT,
-            f"{choices[same[0]]!r} is there twice; expected different ones",
-        )
+        says = f"{choices[same[0]]!r} is there twice; expected different ones"
+        yield "choices", "same-choices", FAULT, says
     if draft.answer and right_place(draft) is None:
         if _LETTERS.fullmatch(draft.answer):
             yield "answer", "two-right", FAULT, f"{draft.answer!r}; expected the letter of one choice"
@@ -240,12 +232,8 @@ def _clip(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
             why = shelf.films_gone[draft.video]
             yield "video", "video-left-out", FAULT, f"{draft.video!r} cannot be used: {why}"
         else:
-            yield (
-                "video",
-                "unknown-video",
-                FAULT,
-                f"no video {draft.video!r};{near(draft.video, list(shelf.films))}",
-            )
+            says = f"no video {draft.video!r};{near(draft.video, list(shelf.films))}"
+            yield "video", "unknown-video", FAULT, says
     if draft.start_s is None or draft.end_s is None:
         column = "start_s" if draft.start_s is None else "end_s"
         yield column, "no-times", FAULT, "the cell is empty; expected seconds from the beginning of the video"
@@ -335,12 +323,8 @@ def _evidence(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
             says = f"piece {number} belongs to step {evidence.step + 1}; there are {len(draft.steps)}"
             yield "evidence", "unknown-step", FAULT, says
         if evidence.start_s is None or evidence.end_s is None or evidence.end_s <= evidence.start_s:
-            yield (
-                "evidence",
-                "evidence-without-times",
-                FAULT,
-                f"piece {number}: say from when to when it is seen",
-            )
+            says = f"piece {number}: say from when to when it is seen"
+            yield "evidence", "evidence-without-times", FAULT, says
         elif draft.start_s is not None and draft.end_s is not None:
             before, behind = draft.start_s - evidence.start_s, evidence.end_s - draft.end_s
             if max(before, behind) > _ROUNDING_S:
@@ -358,8 +342,7 @@ def _reasoning(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
     if len(proactive) < rules.least_proactive:
         says = f"{len(proactive)} proactive pieces; expected {rules.least_proactive} or more"
         yield "evidence", "no-proactive", FAULT, says
-    untied = [number for number, entry in enumerate(draft.evidence, 1) if entry.step is None]
-    if untied:
+    if untied := [number for number, entry in enumerate(draft.evidence, 1) if entry.step is None]:
         yield "evidence", "untied-evidence", FAULT, f"piece {untied[0]} belongs to no step; say which"
     if draft.reasoning not in REASONING:
         says = f"{draft.reasoning!r}; expected one of {', '.join(REASONING)}"
@@ -378,10 +361,8 @@ def _reasoning(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
 def _among(rows: Sequence[DraftRow], shelf: Shelf) -> Iterator[tuple[str, Said]]:
     drafts = [(row.row_id, row.draft) for row in rows if row.draft is not None]
     rules = shelf.rules
-    clips = Counter(
-        (expert_draft.video, expert_draft.start_s, expert_draft.end_s) for _, expert_draft in drafts
-    )
-    days = Counter((expert_draft.author, expert_draft.date) for _, expert_draft in drafts)
+    clips = Counter((draft.video, draft.start_s, draft.end_s) for _, draft in drafts)
+    days = Counter((draft.author, draft.date) for _, draft in drafts)
     of_video: Counter[str] = Counter()
     for row_id, draft in drafts:
         if (

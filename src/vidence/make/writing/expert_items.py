@@ -20,7 +20,7 @@ from vidence.make.writing.expert_films import Film, Length
 from vidence.make.writing.expert_pages import Page, page_of
 from vidence.make.writing.subjects import Concept, Curriculum, Subject
 from vidence.records import Item, Media, Provenance
-from vidence.tables.table import DASH, RowSpec, Table, count, lines, number, tabulate
+from vidence.tables.table import DASH, RowSpec, Table, count, lines, tabulate, words
 
 _STATES: Final = ("covered", "filmed", "open", "dropped")
 
@@ -29,19 +29,17 @@ def findings_table(rows: Sequence[DraftRow]) -> Table:
     """How often each kind of finding came up, by column; of how many rows."""
     findings = [entry for row in rows for entry in row.findings]
     counts = Counter((entry.column, entry.kind, entry.is_fault) for entry in findings)
-    hit: dict[tuple[str, str], set[str]] = {}
-    for finding in findings:
-        hit.setdefault((finding.column, finding.kind), set()).add(finding.row_id)
+    hit = Counter(key[:2] for key in {(f.column, f.kind, f.row_id) for f in findings})
     return tabulate(
         "findings",
         "What the checks found",
         label="cell",
         rows=(RowSpec("/".join(key), key[0], key) for key in sorted(hit)),
         measures=[
-            number("kind", lambda key: key[1], kind="text"),
+            words("kind", lambda key: key[1]),
             count("faults", lambda key: counts[*key, True]),
             count("warnings", lambda key: counts[*key, False]),
-            count("rows", lambda key: len(hit[key])),
+            count("rows", lambda key: hit[key]),
         ],
         notes=["A fault keeps a draft out, a warning does not."],
     )
@@ -208,8 +206,7 @@ def to_review(item: Item, draft: ExpertDraft, *, author: str) -> dict[str, objec
         content["minutes"] = draft.minutes
     place = right_place(draft)
     wrong = [choice for i, choice in enumerate(draft.choices) if i != place]
-    values = {choice: why for choice, why in zip(wrong, draft.misconception, strict=False) if why}
-    if values:
+    if values := {choice: why for choice, why in zip(wrong, draft.misconception, strict=False) if why}:
         content["misconception"] = values
     return content
 

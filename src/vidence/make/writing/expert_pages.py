@@ -5,7 +5,7 @@ Every look is kept with its date; what the server cannot say is ``unknown``, and
 
 import re
 import time
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,7 +16,7 @@ import msgspec
 
 from vidence.make.gates.licence_youtube import Unread, ask_patiently
 from vidence.make.gates.licences import read_looks, write_checks
-from vidence.records import Record
+from vidence.records import Record, by_key
 
 if TYPE_CHECKING:
     import httpx2
@@ -134,12 +134,10 @@ class Wikipedia:
         """One look at each page, language by language, 50 at a time."""
         import httpx2
 
-        by_language: dict[str, dict[str, None]] = defaultdict(dict)
-        for page in pages:
-            by_language[page.language][page.title] = None
+        by_language = by_key((page.language, page.title) for page in pages)
         with httpx2.Client(timeout=_TIMEOUT_S, headers={"user-agent": _AGENT}) as client:
             for language, titles in by_language.items():
-                asked = list(titles)
+                asked = list(dict.fromkeys(titles))
                 for start in range(0, len(asked), PER_CALL):
                     yield self._of_call(client, language, asked[start : start + PER_CALL])
 
@@ -218,7 +216,4 @@ def look_up(
 
 def outcomes(looks: Mapping[str, PageLook]) -> dict[str, int]:
     """How many pages have which outcome."""
-    counts: dict[str, int] = defaultdict(int)
-    for look in looks.values():
-        counts[look.outcome] += 1
-    return dict(sorted(counts.items()))
+    return dict(sorted(Counter(look.outcome for look in looks.values()).items()))

@@ -130,8 +130,7 @@ class WritingSession(Session):
                 f"{n_waiting:,} wait for people: vidence items review draw {quoted(folder)} --by NAME; then "
                 "this command again."
             )
-        changed = [name for name in taken if _is_behind(reviews, name, wordings[name])]
-        if changed:
+        if changed := [name for name in taken if _is_behind(reviews, name, wordings[name])]:
             self.sentences.append(
                 f"{len(changed):,} drafts differ from what the review holds, such as {changed[0]}; "
                 "the wording of the review counts until its author is asked to mend it."

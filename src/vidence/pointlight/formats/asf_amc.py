@@ -208,8 +208,7 @@ def _finished(opened: UnpackedFile, draft: _Draft) -> AsfSkeleton:
                 raise opened.at(number, f"the bone {child!r} {problem}")
             names.append(child)
             parents.append(names.index(parent))
-    alone = sorted(set(draft.bones) - set(names))
-    if alone:
+    if alone := sorted(set(draft.bones) - set(names)):
         raise DataError(f"{opened.label}: the bones {', '.join(alone)} have no place in :hierarchy")
     bones = [draft.root, *(draft.bones[n] for n in names[1:])]
     offsets = np.zeros((len(bones), 3))

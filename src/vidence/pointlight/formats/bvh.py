@@ -168,8 +168,7 @@ def _new_point(draft: _Draft, key: str, name: str) -> None:
 def _channel_names(announced: int, names: list[str]) -> tuple[str, ...]:
     if announced != len(names):
         raise ValueError(f"it announces {announced} channels but names {len(names)}")
-    strange = [n for n in names if n not in _CHANNELS]
-    if strange:
+    if strange := [n for n in names if n not in _CHANNELS]:
         raise ValueError(f"no channel is called {strange[0]!r}; known are {', '.join(_CHANNELS)}")
     return tuple("".join(_CHANNELS[n]) for n in names)
 

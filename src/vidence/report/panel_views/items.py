@@ -11,7 +11,7 @@ from vidence.report.panel_grid import Grid, GridCell, PanelView, SettingsView
 from vidence.report.results import STATUSES, Row
 from vidence.report.scores import Draws
 from vidence.tables.charts import Statement
-from vidence.tables.table import Column, Measure, RowSpec, Table, count, number, tabulate
+from vidence.tables.table import Column, Measure, RowSpec, Table, count, tabulate, words
 
 MOST_LETTERS = 600  # of a reply
 
@@ -57,11 +57,11 @@ Found = tuple[GridCell, Row]
 
 def _table(item_id: str, rows: list[Found]) -> Table:
     measures: tuple[Measure[Found], ...] = (
-        number("answer", lambda at: own_answer(at[1]), "answer", kind="text"),
-        number("status", lambda at: STATUSES[at[1].status], "became", kind="text"),
+        words("answer", lambda at: own_answer(at[1]), "answer"),
+        words("status", lambda at: STATUSES[at[1].status], "became"),
         count("frames", lambda at: len(at[1].trial.selection.frames) if at[1].trial.selection else None),
-        number("times", lambda at: _times(at[1]), "frames at, s", kind="text"),
-        number("reply", lambda at: _said(at[1]), "reply", kind="text"),
+        words("times", lambda at: _times(at[1]), "frames at, s"),
+        words("reply", lambda at: _said(at[1]), "reply"),
     )
     item = own_item(rows[0][1])
     return tabulate(

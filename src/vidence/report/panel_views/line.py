@@ -17,7 +17,7 @@ from vidence.report.panel_views.paired_cells import Lineup, Versus, differences
 from vidence.report.scores import Draws, headline_accuracy
 from vidence.statistics.paired import holm
 from vidence.tables.charts import Chart, Statement, curves
-from vidence.tables.table import Measure, RowSpec, Table, count, number, tabulate
+from vidence.tables.table import Measure, RowSpec, Table, count, difference, p_value, tabulate
 
 FRAMES, TOKENS, SIZE = "frames", "max_tokens", "size"
 ALONE = "no family"
@@ -222,8 +222,8 @@ def _trends(some: Sequence[_Curve], *, over: str, draws: Draws) -> Table:
     adjusted = iter(holm(known) if known else ())
     measures: tuple[Measure[tuple[Estimate | None, float | None]], ...] = (
         count("questions", lambda at: at[0].n if at[0] is not None else None),
-        number("slope", lambda at: at[0], "points per doubling", kind="difference"),
-        number("p_holm", lambda at: at[1], "p (Holm)", kind="p", note=f"of no linear trend over log {over}"),
+        difference("slope", lambda at: at[0], "points per doubling"),
+        p_value("p_holm", lambda at: at[1], "p (Holm)", note=f"of no linear trend over log {over}"),
     )
     return tabulate(
         "line-trend",

@@ -61,8 +61,7 @@ class Settings(Record):
         ours = ("ratio", "least", "window", "blank", "dissolves")
         foreign = ("threshold", "min_frames") if self.rule == "jumps" else ours
         defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
-        wrong = [name for name in foreign if getattr(self, name) != defaults[name]]
-        if wrong:
+        if wrong := [name for name in foreign if getattr(self, name) != defaults[name]]:
             raise UsageError(
                 f"content?rule={self.rule} has no option {wrong[0]!r}; {', '.join(ours)} belong to the rule "
                 "jumps, threshold and min_frames to adaptive and hsv"

@@ -164,7 +164,7 @@ def test_what_cannot_be_read_is_never_right_and_opens_what_it_could_have_turned(
     verdicts = blind(tmp_path, drafts, models)
     # two right and one unknown could be three; none right and one unknown could not
     assert [(v.decision, v.n_right, v.n_unusable) for v in verdicts] == [("open", 2, 1), ("kept", 0, 1)]
-    assert open_ones(verdicts) == {"leak": (TEXT_ONLY,)}
+    assert open_ones(verdicts) == {"leak": [TEXT_ONLY]}
     said = " ".join(remarks(TEXT_ONLY, verdicts))
     assert "2 of 2 answers of d unusable" in said
     assert "no voice" in said

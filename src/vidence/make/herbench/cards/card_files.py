@@ -233,8 +233,7 @@ def _appearance(row: CardSheetRow) -> str:
     if cell["person"] or cell["hair"]:
         who = cell["person"] or "A person"
         messages.append(f"{who} with {cell['hair']}" if cell["hair"] else who)
-    worn = [cell[name] for name in ("upper_body", "lower_body", "footwear") if cell[name]]
-    if worn:
+    if worn := [cell[name] for name in ("upper_body", "lower_body", "footwear") if cell[name]]:
         messages.append(
             f"Wears {', '.join(worn[:-1])} and {worn[-1]}" if len(worn) > 1 else f"Wears {worn[0]}"
         )

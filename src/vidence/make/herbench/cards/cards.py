@@ -204,8 +204,7 @@ def _reader(
         )
         if mixed is not None:
             return mixed
-        wrong = misshapen(text, sentences=_SENTENCES[kind], words=_WORDS[kind])
-        if wrong is not None:
+        if (wrong := misshapen(text, sentences=_SENTENCES[kind], words=_WORDS[kind])) is not None:
             return wrong
         messages = _told(kind, text)
         if not messages:

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from vidence.contracts import Flow
 from vidence.installation import packaged_schema
 from vidence.make.herbench.cards.scenes import read_sentence
-from vidence.make.pipeline.lexicon import listed, words_in
+from vidence.make.pipeline.lexicon import listed, stand_in, words_in
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 from vidence.make.pipeline.wording import FALSE, SYSTEM, CardWording
 from vidence.make.pipeline.writer import Objection, WritingTask, in_words, tidy, write_all
@@ -53,8 +53,7 @@ def check_changes(
     if _parts(old) == _parts(new) or new in {folded(text) for text in taken}:
         return Objection(reason="same-as-another", detail="it says what another description says already")
     for change in changes:
-        wrong = _wrong(change, old, new)
-        if wrong:
+        if wrong := _wrong(change, old, new):
             return Objection(reason="change-not-there", detail=wrong)
     if not _explains(old, new, [(folded(c.before), folded(c.after)) for c in changes]):
         return Objection(reason="other-differences", detail=_others(old, new, changes))
@@ -100,15 +99,11 @@ def _wrong(change: Change, old: tuple[str, ...], new: tuple[str, ...]) -> str:
     if change.kind == "modification":
         if not before:
             return f"the modification to {change.after!r} has an empty 'before'"
-        if not _stands_in(before, old):
+        if not stand_in(before, old):
             return f"{change.before!r} does not stand in the first sentence in these words"
-    if not _stands_in(after, new):
+    if not stand_in(after, new):
         return f"{change.after!r} does not stand in the false sentence in these words"
     return ""
-
-
-def _stands_in(part: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    return any(words[i : i + len(part)] == part for i in range(len(words) - len(part) + 1))
 
 
 def _explains(
@@ -149,8 +144,7 @@ def _others(old: tuple[str, ...], new: tuple[str, ...], changes: Sequence[Change
     others = {word for c in changes for word in (*folded(c.before), *folded(c.after))} | listed("glue")
     gone = [word for word in dict.fromkeys(old) if word not in new and word not in others]
     come = [word for word in dict.fromkeys(new) if word not in old and word not in others]
-    named = ", ".join((gone + come)[:_MOST_NAMED])
-    if named:
+    if named := ", ".join((gone + come)[:_MOST_NAMED]):
         return f"it also differs in what the list does not name: {named}"
     return "apart from the listed changes the sentences differ in the order or the number of their words"
 

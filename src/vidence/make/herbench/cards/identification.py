@@ -123,8 +123,7 @@ def _read(message: str, *, n_people: int) -> tuple[int, ...] | Objection:
         detail = f"it is {message[:120]!r}; write one line, FITS: and the numbers of people, or FITS: none"
         return Objection(reason="unreadable", detail=detail)
     numbers = tuple(dict.fromkeys(int(entry) for entry in re.findall(r"\d+", match[1])))
-    wrong = [number for number in numbers if not 1 <= number <= n_people]
-    if wrong:
+    if wrong := [number for number in numbers if not 1 <= number <= n_people]:
         detail = f"it names person {wrong[0]}, and {n_people} people are shown"
         return Objection(reason="unreadable", detail=detail)
     return numbers

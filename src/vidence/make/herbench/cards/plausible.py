@@ -141,8 +141,7 @@ def slots_of(text: str) -> Iterator[Slot]:
         kind = _kind_of().get(word)
         if kind is None:
             continue
-        head = _HEADS[kind](words, i)
-        if head:
+        if head := _HEADS[kind](words, i):
             yield Slot(
                 start=matches[i].start(),
                 end=matches[i].end(),

@@ -122,8 +122,7 @@ class _Scenes:
             why = f"the true card of the shot {shot.shot_id} has to stand before its false one"
             raise FieldError("changes", why)
         taken = [card.text for card in self.cards.values()]
-        wrong = check_changes(true.text, text, row.changes, taken=taken)
-        if wrong is not None:
+        if (wrong := check_changes(true.text, text, row.changes, taken=taken)) is not None:
             raise FieldError("changes", wrong.detail)
 
 

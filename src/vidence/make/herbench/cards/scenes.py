@@ -144,11 +144,9 @@ def describe(pictures: ShotPictures, *, wording: CardWording, writer: str = "") 
 def read_sentence(message: str) -> str | Objection:
     """The sentence of a scene card, or what is wrong with it."""
     text = tidy(message)
-    wrong = misshapen(text, sentences=(1, 1), words=_WORDS)
-    if wrong is not None:
+    if (wrong := misshapen(text, sentences=(1, 1), words=_WORDS)) is not None:
         return wrong
-    banned = _BANNED.search(text)
-    if banned is not None:
+    if (banned := _BANNED.search(text)) is not None:
         return Objection(
             reason="names-the-scene",
             detail=f"it says {banned[0]!r}; describe what is there without that word",

@@ -16,7 +16,7 @@ from vidence.errors import UsageError
 from vidence.make.herbench.tasks.candidates import LEAST_EVIDENCE, Candidate, NoCandidate, by_time
 from vidence.make.herbench.tasks.timeline import Timeline
 from vidence.make.pipeline.material import PersonCount
-from vidence.records import Evidence
+from vidence.records import Evidence, by_key
 
 N_OTHERS = 4
 # Three occurrences are the fewest that are three pieces of evidence.
@@ -290,7 +290,4 @@ def _window_words(count: PersonCount, timeline: Timeline) -> str:
 
 def by_structure(counts: Sequence[PersonCount]) -> Mapping[str, list[PersonCount]]:
     """The counts of each form of question, in their order."""
-    values: dict[str, list[PersonCount]] = {}
-    for count in counts:
-        values.setdefault(structure_of(count), []).append(count)
-    return values
+    return by_key((structure_of(count), count) for count in counts)

@@ -98,8 +98,7 @@ class Mpdr(PeopleTask):
         self, people: tuple[Person, ...], structure: str, *, rng: np.random.Generator
     ) -> Candidate | NoCandidate:
         subject = f"{structure}, {about(people)}"
-        problem = next((p for person in people if (p := _problem(person, structure))), "")
-        if problem:
+        if problem := next((p for person in people if (p := _problem(person, structure))), ""):
             return NoCandidate(subject=subject, reason="no-such-moment", detail=problem)
         match structure:
             case "overlap":

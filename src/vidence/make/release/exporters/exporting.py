@@ -83,8 +83,7 @@ def refuse_misfits(exporter: Exporter, items: Sequence[Item]) -> None:
     Raises:
         UsageError: how many questions do not fit, for which reasons; the first of each is named.
     """
-    faults = by_key((fault, item.item_id) for item in items if (fault := exporter.fault(item)))
-    if faults:
+    if faults := by_key((fault, item.item_id) for item in items if (fault := exporter.fault(item))):
         listed = "; ".join(
             f"{len(ids):,} ({ids[0]}): {fault}" for fault, ids in list(faults.items())[:_MOST_NAMED]
         )
@@ -142,9 +141,7 @@ def read_back(exporter: Exporter, folder: Path, items: Sequence[Item]) -> dict[s
         raise DataError(
             f"the format {exporter.name} gives {len(text):,} questions back, and {len(items):,} were written"
         )
-    lost: Counter[str] = Counter()
-    for item in items:
-        lost.update(_lost(exporter, item, came[item.item_id]))
+    lost = Counter(name for item in items for name in _lost(exporter, item, came[item.item_id]))
     return dict(sorted(lost.items()))
 
 

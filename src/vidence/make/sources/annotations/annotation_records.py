@@ -1,7 +1,7 @@
 """What a format of annotations gives: records of pictures and clips, label spaces, what could not be used."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Final, Protocol
 import msgspec
 
 from vidence.make.pipeline.material import Dropped
-from vidence.records import Media, Record
+from vidence.records import Media, Record, by_key
 from vidence.text import normal_form
 
 STAGE: Final = "records"
@@ -39,20 +39,13 @@ class LabelSpace:
 
     @cached_property
     def _by_form(self) -> Mapping[str, Label]:
-        values: dict[str, Label] = {}
-        for label in self.labels:
-            values.setdefault(normal_form(label.name), label)
-        for label in self.labels:
-            for synonym in label.synonyms:
-                values.setdefault(normal_form(synonym), label)
-        return values
+        names = [(label.name, label) for label in self.labels]
+        names += [(synonym, label) for label in self.labels for synonym in label.synonyms]
+        return {normal_form(name): label for name, label in reversed(names)}
 
     @cached_property
-    def _below(self) -> Mapping[str, tuple[str, ...]]:
-        values: dict[str, tuple[str, ...]] = {}
-        for label in self.labels:
-            values[label.parent] = (*values.get(label.parent, ()), label.name)
-        return values
+    def _below(self) -> Mapping[str, Sequence[str]]:
+        return by_key((label.parent, label.name) for label in self.labels)
 
     def find(self, text: str) -> Label | None:
         """The label of this name, or with this synonym."""

@@ -104,8 +104,7 @@ def _count(part: MotRows) -> str | tuple[str, str]:
         return "too-many", f"{len(ids)} people; at most {_MOST_PEOPLE}"
     if part.visibilities is not None:
         best = {int(entry): float(part.visibilities[part.ids == entry].max()) for entry in ids}
-        hidden = [number for number, share in best.items() if share <= _LEAST_CLEAR]
-        if hidden:
+        if hidden := [number for number, share in best.items() if share <= _LEAST_CLEAR]:
             return "hardly-seen", f"of person {hidden[0]} at most {best[hidden[0]]:.0%} are to be seen"
     return str(len(ids))
 

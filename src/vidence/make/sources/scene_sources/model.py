@@ -224,8 +224,7 @@ def read_proposals(text: str, header: Header, *, words: Vocabulary, by: str) -> 
     kept: list[_Proposed] = []
     proposals = sorted(_decoded(text, problems), key=lambda values: (_order(values[1]), values[0]))
     for number, line in proposals:
-        faults = [*_faults(line, header, known), *line_faults(line, header, known=known, words=words)]
-        if faults:
+        if faults := [*_faults(line, header, known), *line_faults(line, header, known=known, words=words)]:
             problems.append(f"line {number}: {faults[0]}")
             continue
         known |= {entity.entity: entity for entity in entity_of(line)}
