@@ -22,11 +22,17 @@ from vidence.make.sources.vocabulary import EVENT, Attribute, Vocabulary
 Sign: TypeAlias = Literal["==", "!="]
 SIGNS: tuple[Sign, ...] = ("==", "!=")
 _OF_SOMETHING = re.compile(r"(?<!out) of ")
+_AFTER_NOUN = re.compile(r" (?:of|in|on|with|for|and) ")
 _PEOPLE = frozenset({"person", "man", "woman", "child", "boy", "girl"})
 _IS_PLURAL = re.compile(r"[^sui]s$")
 _VOWEL = re.compile(r"(?!uni(?![nm])|us[aeu]|ut[ei]|eu|one\b)[aeiou]|hour|heir|hon(est|ou?r)", re.IGNORECASE)
-_DETERMINED = re.compile(r"(an?|the|no|some|his|her|its|their|two|three|\d+) |[A-Z]|(nothing|nobody|no one)$")
-_NONE = ("none", "nothing", "nobody")
+_DETERMINED = re.compile(
+    r"(an?|the|no|some|half|his|her|its|their|two|three|\d+) |[A-Z](?![A-Z]+ )|(nothing|nobody|no one)$"
+)
+_NONE = {"none": "something", "nothing": "something", "nobody": "someone"}
+"""What stands for nothing, and its opposite."""
+_QUESTIONS = {"how", "what", "when", "where", "which", "who", "why"}
+_PARTICIPLE = re.compile(r"\w{2,}[^e]ed")
 
 
 class WordingError(DataError):
@@ -51,6 +57,8 @@ def plural(word: str) -> str:
     before, space, last = word.rpartition(" ")
     if last.lower() in _said("plurals"):
         plural = _said("plurals")[last.lower()]
+    elif re.search(r"(?<!hu)(?<!er)man$", last):
+        plural = f"{last[:-3]}men"
     elif re.search(r"[^aeiou]y$", last):
         plural = f"{last[:-1]}ies"
     else:
@@ -64,7 +72,7 @@ def with_article(noun: str) -> str:
     >>> [with_article(one) for one in ("hat", "umbrella", "uniform", "glasses", "goat cheese", "two cups")]
     ['a hat', 'an umbrella', 'a uniform', 'glasses', 'goat cheese', 'two cups']
     """
-    if _IS_PLURAL.search(noun) or noun.rpartition(" ")[2] in listed("substances") or _DETERMINED.match(noun):
+    if _is_plural(noun) or noun.rpartition(" ")[2] in listed("substances") or _DETERMINED.match(noun):
         return noun
     return f"{'an' if _VOWEL.match(noun) else 'a'} {noun}"
 
@@ -80,8 +88,8 @@ def of_several(clause: str) -> str:
     match = re.match(r"(that|who) (\w+)(?= |$)(.*)", clause)
     if match is None:
         return clause
-    if noun := re.fullmatch(r" an? ([\w ]+) of", match[3]):
-        return f"{match[1]} {_of_many(match[2])} {plural(noun[1])} of"
+    if noun := re.fullmatch(r" is an? ([\w ]+(?= of)|\w+)( of)?", f" {match[2]}{match[3]}"):
+        return f"{match[1]} {_of_many(match[2])} {plural(noun[1])}{noun[2] or ''}"
     return f"{match[1]} {_of_many(match[2])}{match[3]}"
 
 
@@ -108,11 +116,13 @@ def yes_or_no(clause: str) -> str:
     """
     if clause.startswith("with "):
         return f"Does {{who}} have {clause.removeprefix('with ')}, yes or no?"
+    if match := re.fullmatch(r"whose (.+) (is|are) ([\w-]+)", clause):
+        return f"{match[2].capitalize()} {{who}}'s {match[1]} {match[3]}, yes or no?"
     match = re.match(r"(?:that|who) (\w+)(?= |$)(.*)", clause)
     if match is None:
         return f"Is {{who}} {clause}, yes or no?"
     verb, rest = match[1], match[2]
-    if verb in ("is", "was"):
+    if verb in ("is", "was", "can"):
         return f"{verb.capitalize()} {{who}}{rest}, yes or no?"
     many = _of_many(verb)
     if many == verb:
@@ -140,7 +150,7 @@ class Phrases:
             "categories", "plural", {name: self.several(name) for name in (*vocabulary.categories, EVENT)}
         )
         owned = {name: self.owned("{who}", name) for name in self._attributes}
-        played = {role: f"{self.player(role)} {{who}}" for role in vocabulary.roles()}
+        played = {role: self.player(role) for role in vocabulary.roles()}
         self.owned_by = self._names("attributes", "noun", owned | played)
         self.asked = self._names("attributes", "asks", {name: self.asks(name) for name in self._attributes})
 
@@ -180,16 +190,25 @@ class Phrases:
         known = self.vocabulary.attributes.get(name)
         if known is not None and known.noun:
             return known.noun
-        message = _thing(name)
-        thing = self._coloured(name)
+        message, thing = self._thing(name), self._coloured(name)
         return f"{message} colour" if thing and thing == message else message
+
+    def _thing(self, name: str) -> str:
+        """Return what a name attributes to a thing; of numbers what is counted, or the unit."""
+        known, thing = self.vocabulary.attributes.get(name), name.replace("_", " ").removeprefix("has ")
+        before, _, unit = thing.rpartition(" ")
+        if known is None or not known.number:
+            return thing
+        if before and unit in _said("units"):
+            return f"{before} in {_said('units')[unit]}"
+        return f"number of {thing}" if _is_plural(thing) else thing
 
     def _coloured(self, name: str) -> str:
         """Return what a colour attribute is the colour of; empty for other attributes."""
         known = self.vocabulary.attributes.get(name)
         if known is None:
             return ""
-        noun = known.noun or _thing(name)
+        noun = known.noun or self._thing(name)
         for named in (r"(.+) colou?r", r"colou?r of (?:the )?(.+)"):
             if match := re.fullmatch(named, noun):
                 return match[1]
@@ -201,27 +220,36 @@ class Phrases:
         """Return the verb phrase of an attribute; empty if it has a noun."""
         known, message = self.vocabulary.attributes[name], name.replace("_", " ")
         if self._unclear(name):
-            raise WordingError(
-                f"{name!r} may be a verb or a plural; say which by `noun`, or `has` and `asks`"
-            )
-        first, _, rest = message.partition(" ")
-        is_phrase = is_flag(known) or not rest or rest.rpartition(" ")[2] in listed("prepositions")
+            what = "is a question word" if name in _QUESTIONS else "may be a verb or a plural"
+            raise WordingError(f"{name!r} {what}; say which by `noun`, or `has` and `asks`")
+        first, last = message.split()[0], message.split()[-1]
+        is_led = last in listed("prepositions")
+        is_doing = first.endswith("ing") and first not in listed("things-in-ing")
         if known.noun:
             return ""
-        if (first.endswith("ing") and _stem(first) and is_phrase) or (
-            is_flag(known) and name in listed("states")
-        ):
-            return f"is {message}"
-        is_verb = first == "is" or (not first.endswith("ing") and _stem(first))
-        return message if is_verb else ""
+        is_verb = first.endswith("s") and (_stem(first) or (is_led and first != last))
+        if is_verb or first in ("is", "can"):
+            return message
+        if is_flag(known):
+            is_role = last in listed("people")
+            is_state = first in listed("prepositions") or (is_doing and " " not in message)
+            state = message if is_state else _state(message)[0] * (not _state(message)[1])
+            return f"is {with_article(message) if is_role else state}" if is_role or state else ""
+        is_phrase = is_led or (first == last and bool(_stem(first) or known.answer == "object"))
+        return f"is {message}" if is_led or (is_doing and is_phrase) else ""
 
     def _unclear(self, name: str) -> bool:
         """Return whether an attribute name cannot be inflected automatically."""
-        known, first = self.vocabulary.attributes[name], name.partition("_")[0]
-        is_noun = known.noun or first in listed("garments") | {"has", "is"} or _stem(first)
+        known, first, last = self.vocabulary.attributes[name], name.partition("_")[0], name.rpartition("_")[2]
+        stem = _stem(first)
+        is_noun = known.noun or first in listed("garments") | {"has", "is"} or (stem and stem != first)
         is_said = known.has and (known.asks or is_flag(known))
-        is_bare = (is_flag(known) or known.answer == "object") and not (is_noun or is_said)
-        return is_bare and _IS_PLURAL.search(first) is not None
+        is_bare = is_flag(known) or known.answer == "object"
+        if is_noun or is_said or last in listed("prepositions"):
+            return False
+        return name in _QUESTIONS or (
+            is_bare and not _state(last)[0] and (stem != "" or _IS_PLURAL.search(first) is not None)
+        )
 
     def asks(self, name: str) -> str:
         """Return the question phrase for an attribute of `{who}`."""
@@ -232,23 +260,35 @@ class Phrases:
             return yes_or_no(self._flag(name, "yes"))
         if verb := self._verb(name):
             return self._asks_by(verb, name)
-        noun, thing = self.noun(name), self._coloured(name)
-        if set(known.of) == {EVENT}:
-            return f"What is the {noun} of {{who}}?"
-        if thing:
-            return f"What colour {_be(thing)} {{who}}'s {thing}{', if any' * ('none' in known.values)}?"
-        is_place = known.answer == "location" and not known.noun and noun not in listed("properties")
-        if is_place or noun in ("colour", "color"):
-            return f"{'In which' if is_place else 'What'} {noun} is {{who}}?"
-        if self._is_like(name):
-            return f"What {_be(noun)} {{who}}'s {noun} like{', if any' * ('none' in known.values)}?"
-        return f"What is {self.owned('{who}', name)}?"
+        noun, thing, place, sort = self.noun(name), self._coloured(name), self._place(name), self._sort(name)
+        perhaps, (measured, unit, of) = ", if any" * ("none" in known.values), noun.partition(" in ")
+        forms = {
+            f"{place.capitalize()} which {noun} is {{who}}?": place,
+            f"What {_be(noun)} the {measured} of {{who}}{unit}{of}?": set(known.of) == {EVENT},
+            f"What colour {_be(thing)} {{who}}'s {thing}{perhaps}?": thing,
+            f"What {noun} is {{who}}?": noun in ("colour", "color"),
+            f"How many {noun[10:]} does {{who}} have?": noun.startswith("number of ") and not known.noun,
+            f"What {_be(noun)} {{who}}'s {noun} like{perhaps}?": sort == "like",
+            f"What kind of {noun} does {{who}} have{perhaps}?": sort == "kind",
+        }
+        last_form = f"What {_be(noun)} {self.owned('{who}', name)}?"
+        return next((form for form, is_so in forms.items() if is_so), last_form)
 
-    def _is_like(self, name: str) -> bool:
-        """Return whether values are qualities, not amounts, colours or kinds."""
+    def _place(self, name: str) -> str:
+        """Return the preposition of an attribute that is a place, or a part in order; else nothing."""
+        known, noun = self.vocabulary.attributes[name], self.noun(name)
+        is_ordered = bool(known.values) and {*known.values} <= listed("ordinals")
+        is_place = (is_ordered or known.answer == "location") and not (known.noun or known.has or known.said)
+        is_clear = is_place and not self._verb(name) and noun.split()[-1] not in listed("properties")
+        return _said("places").get(noun.split()[-1], "in") if is_clear else ""
+
+    def _sort(self, name: str) -> Literal["like", "kind", ""]:
+        """Return whether values are qualities, kinds, or what the noun itself asks for."""
         known, last = self.vocabulary.attributes[name], self.noun(name).split()[-1]
-        is_kind = known.noun or known.number or self._coloured(name) or last in listed("properties")
-        return known.answer == "attribute" and not is_kind
+        is_asked = known.noun or known.number or self._coloured(name) or last in listed("properties")
+        if known.answer != "attribute" or is_asked or EVENT in known.of:
+            return ""
+        return "like" if not known.values or any(map(_is_quality, known.values)) else "kind"
 
     def _asks_by(self, verb: str, name: str) -> str:
         first, _, rest = verb.partition(" ")
@@ -270,8 +310,10 @@ class Phrases:
         if verb := self._verb(name):
             return f"what {who} {verb}"
         noun, thing = self.noun(name), self._coloured(name)
-        if self._is_like(name):
-            return f"what {who}'s {noun} {_be(noun)} like"
+        if sort := self._sort(name):
+            return (
+                f"the kind of {noun} {who} has" if sort == "kind" else f"what {who}'s {noun} {_be(noun)} like"
+            )
         if thing and _be(thing) == "are":
             return f"the colour of {who}'s {thing}"
         return f"the {noun} of {who}" if _OF_SOMETHING.search(noun) else f"{who}'s {noun}"
@@ -307,14 +349,18 @@ class Phrases:
             return f"{'' if is_so else 'not '}{self._flag(name, str(value))}"
         if message := known.has if is_so else known.has_not:
             return message.replace("{value}", self.value(name, value))
-        verb, thing = self._verb(name), self._coloured(name) or _thing(name)
+        verb, thing = self._verb(name), self._coloured(name) or self._thing(name)
         if verb and value in _NONE:
-            return f"that {verb} {'nothing' if is_so else 'something'}"
-        if value == "bald":  # no hair is
-            return f"that is {'' if is_so else 'not '}bald"
+            nothing = "nothing" if value == "none" else value
+            return f"that {verb} {nothing if is_so else _NONE[str(value)]}"
         if value == "none" and known.values:
             return f"{'without' if is_so else 'with'} {with_article(thing)}"
         worded = self._inflected(name, value)
+        place = self._place(name)
+        if value == "bald" or place:  # no hair is bald
+            the = "" if str(value)[:1].isupper() or isinstance(value, int) else "the "
+            where = f"{value} {thing}" if value in listed("ordinals") else f"{thing} {worded}"
+            return f"that is {'' if is_so else 'not '}{f'{place} {the}{where}' if place else value}"
         if not verb and not is_so and "none" in known.values:  # who has no bag has no blue one
             if isinstance(value, str) and _is_colour(value):
                 return f"without {with_article(f'{worded} {thing}')}"
@@ -328,10 +374,8 @@ class Phrases:
         if not known.values or value in known.said or is_colour:
             return self.value(name, value)
         if not verb:
-            is_plain = known.answer not in ("object", "location") and " " not in str(value).replace(
-                " or ", ""
-            )
-            return str(value) if is_plain else f"“{value}”"
+            is_plain = known.answer != "object" and _is_quality(str(value))
+            return str(value) if is_plain or str(value)[:1].isupper() else f"“{value}”"
         if known.answer == "location":
             return str(value) if _DETERMINED.match(str(value)) else f"the {value}"
         takes_things = self._takes_things(name, _stem(verb.removeprefix("is ").partition(" ")[0]))
@@ -343,7 +387,10 @@ class Phrases:
             return message
         if verb := self._verb(name):
             return _does(verb, is_so=is_so)
-        return f"{'with' if is_so else 'without'} {with_article(_thing(name))}"
+        thing, state = _state(name.replace("_", " "))
+        if state:
+            return f"whose {thing} {_be(thing)} {'' if is_so else 'not '}{state}"
+        return f"{'with' if is_so else 'without'} {with_article(self._thing(name))}"
 
     def _pattern(self, name: str, how: Sign) -> str:
         known, verb = self.vocabulary.attributes[name], self._verb(name)
@@ -351,8 +398,8 @@ class Phrases:
             return message
         if verb:
             return f"{_does(verb, is_so=how == '==')} {{value}}"
-        be = "is" if known.noun else _be(_thing(name))
-        return f"whose {known.noun or _thing(name)} {be} {'' if how == '==' else 'not '}{{value}}"
+        be = "is" if known.noun else _be(self._thing(name))
+        return f"whose {known.noun or self._thing(name)} {be} {'' if how == '==' else 'not '}{{value}}"
 
     def read_value(self, message: str) -> ValueStatement | None:
         """Parse a clause as a statement; None if it is none."""
@@ -396,9 +443,11 @@ class Phrases:
             return known
         if first not in listed("prepositions") and re.search(r"[^sui]s$|^is$", first):
             return f"that {message}"
-        if message.rpartition(" ")[2] not in listed("prepositions"):
+        if message.rpartition(" ")[2] not in listed("prepositions") and not first.endswith("ing"):
             raise WordingError(f"there are no words for the relation {name!r}; give it `has`")
-        is_noun = message.endswith(" of") and not {*message.split()[:-1]} & listed("sides")
+        is_noun = message.endswith(" of") and not {*message.split()[:-1]} & (
+            listed("sides") | listed("prepositions")
+        )
         return f"that is {with_article(message) if is_noun else message}"
 
     def read_relation(self, message: str) -> str | None:
@@ -420,8 +469,8 @@ class Phrases:
         return next((how for how in get_args(TimeWord) if how == time), None)
 
     def player(self, role: str) -> str:
-        """Return the phrase for the player of a role, without the event."""
-        return _said("players").get(self._role(role), f"the {role.replace('_', ' ')} of")
+        """Return the phrase for the player of a role in the event `{who}`."""
+        return _said("players").get(self._role(role), f"the {role.replace('_', ' ')} of {{who}}")
 
     def played(self, role: str, name: str) -> str:
         """Return the clause for an event with a given player of a role."""
@@ -457,13 +506,23 @@ def _does(verb: str, *, is_so: bool) -> str:
     ('that does not stand at', 'that is not seated')
     """
     first, space, rest = verb.partition(" ")
-    not_so = f"is not{space}{rest}" if first == "is" else f"does not {_of_many(first)}{space}{rest}"
+    denied = {"is": "is not", "can": "cannot"}.get(first, f"does not {_of_many(first)}")
+    not_so = f"{denied}{space}{rest}"
     return f"that {verb if is_so else not_so}"
 
 
-def _thing(name: str) -> str:
-    """Return what a name attributes to a thing."""
-    return name.replace("_", " ").removeprefix("has ")
+def _state(message: str) -> tuple[str, str]:
+    """Split a name into what is in a state, if it says so, and the state; a second half may be empty.
+
+    >>> [_state(one) for one in ("asleep", "wings clipped", "left handed", "well dressed", "lamp")]
+    [('asleep', ''), ('wings', 'clipped'), ('left-handed', ''), ('well dressed', ''), ('', '')]
+    """
+    thing, _, last = message.rpartition(" ")
+    if not (_is_quality(last) or (thing and last.endswith("ing") and last not in listed("things-in-ing"))):
+        return "", ""
+    of_body = last.removesuffix("ed") in listed("garments") | listed("body")
+    is_how = of_body or thing.endswith("ly") or thing in listed("function") | listed("manners")
+    return (thing, last) if thing and not is_how else (message.replace(" ", "-" if of_body else " "), "")
 
 
 def _stem(word: str) -> str:
@@ -496,8 +555,23 @@ def _is_colour(value: str) -> bool:
     )
 
 
+def _is_quality(value: str) -> bool:
+    """Whether a value is an adjective by the lists, as ``curly`` or ``rolled up``; colours are."""
+    words = re.split(r"[ -]", value)
+    words = words[:-1] if words[1:] and words[-1] in listed("states") else words
+    adjectives = listed("states") | listed("colour-names") | listed("shades")
+    return all(word in adjectives or _PARTICIPLE.fullmatch(word) is not None for word in words)
+
+
+def _is_plural(thing: str) -> bool:
+    head = _AFTER_NOUN.split(thing)[0]
+    last = head.rpartition(" ")[2]
+    is_irregular = last in _said("plurals").values() and last not in _said("plurals")
+    return is_irregular or (_IS_PLURAL.search(head) is not None and last not in listed("singular-in-s"))
+
+
 def _be(thing: str) -> str:
-    return "are" if _IS_PLURAL.search(thing.partition(" of ")[0]) else "is"
+    return "are" if _is_plural(thing) else "is"
 
 
 def _plain(message: str) -> str:

@@ -45,7 +45,7 @@ class Program:
         return name
 
     def atoms(self, statements: Sequence[AttributeStatement]) -> tuple[Compare, ...]:
-        """Return statements as conditions."""
+        """Return statements as conditions, those on kinds of events first."""
         return tuple(
             Compare(
                 attribute=statement.attribute,
@@ -53,7 +53,7 @@ class Program:
                 value=Literally(value=statement.value),
                 condition=self.condition(statement.skill),
             )
-            for statement in statements
+            for statement in sorted(statements, key=lambda statement: statement.attribute != "kind")
         )
 
     def add(self, variable: str, value: Expression) -> str:

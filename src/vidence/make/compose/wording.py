@@ -4,7 +4,7 @@ The sentences are ours; phrases for values, relations and events come from the v
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import product
 
 import msgspec
@@ -90,7 +90,8 @@ class PlainWords:
                 self._view,
             ),
             (
-                rf"Of (?:all|the) (.+?)(?: ([{DIGITS}].+))?, {_NAME} is the one (?:that|who) (.+)\.",
+                rf"Of (?:all the|all|the) (?:other )?(.+?)(?: ([{DIGITS}].+))?, "
+                rf"{_NAME} is the one (?:that|who) (.+)\.",
                 self._selected,
             ),
             (rf"{_NAME} is the (?:only )?([^{DIGITS}]+?)(?: ([{DIGITS}].+))?\.", self._the),
@@ -104,9 +105,11 @@ class PlainWords:
         Raises:
             WordingError: there are no words for one of its steps.
         """
-        return " ".join(map(self._sentence, composition.steps))
+        sets = {step.variable: getattr(step.value, "of", None) for step in composition.steps}
+        kinds = {name: some.category for name, some in sets.items() if isinstance(some, Members)}
+        return " ".join(self._sentence(step, kinds) for step in composition.steps)
 
-    def _sentence(self, step: Step) -> str:
+    def _sentence(self, step: Step, kinds: Mapping[str, str]) -> str:
         name = step.variable
         match step.value:
             case AttributeOf(of=Variable(name=of), name=word, at=None):
@@ -118,7 +121,13 @@ class PlainWords:
                 )
             case Select(of=Members() as some, pick=pick) as one if pick == name:
                 category, clauses = self._clauses(some, many=True)
-                among = f"Of the {category} {clauses}" if clauses else f"Of all {category}"
+                of = kinds.get(one.to.name, "") if isinstance(one.to, Variable) else ""
+                other = "other " * bool(of and self.vocabulary.is_a(of, some.category))
+                among = (
+                    f"Of the {other}{category} {clauses}"
+                    if clauses
+                    else f"Of all {'the ' * bool(other)}{other}{category}"
+                )
                 which = "who" if self.phrases.is_person(some.category) else "that"
                 return f"{among}, {name} is the one {which} {self._digit(one.condition)} {self._place(one)}."
             case Aggregate(how="count", of=Members() as some):
@@ -157,7 +166,7 @@ class PlainWords:
             return asked.replace("{who}", of)
         if word in self.vocabulary.attributes:
             return f"{name} is {self.phrases.owned(of, word)}."
-        return f"{name} is {self.phrases.player(word)} {of}."
+        return f"{name} is {self.phrases.player(word).replace('{who}', of)}."
 
     def _place(self, selected: Select) -> str:
         match selected:

@@ -13,7 +13,7 @@ from vidence.make.compose.phrases import (
     plural,
     with_article,
 )
-from vidence.make.sources.vocabulary import Attribute, Category, Relation, Vocabulary
+from vidence.make.sources.vocabulary import Attribute, Category, EventKind, Relation, Vocabulary
 
 WEAR = Vocabulary(
     categories={"person": Category(), "child": Category(parent="person"), "bag": Category(plural="baggage")},
@@ -124,7 +124,7 @@ def test_questions_by_the_type_of_the_values():
         "lamp": "Does {who} have a lamp, yes or no?",
         "carries": "Does {who} carry a bag, yes or no?",
         "tall": "Is {who} tall, yes or no?",
-        "swims": "Is it so that {who} can swim, yes or no?",
+        "swims": "Can {who} swim, yes or no?",
         "sits": "Is {who} on a chair, yes or no?",
     }
     for told, said in (
@@ -186,7 +186,7 @@ PLAIN = Vocabulary(
         ("bag", "red", "whose bag is red", "without a red bag"),
         ("bag", "torn", "whose bag is torn", "without a bag that is torn"),
         ("flag", "red disc", "whose flag is “red disc”", "whose flag is not “red disc”"),
-        ("room", "study", "whose room is “study”", "whose room is not “study”"),
+        ("room", "study", "that is in the room “study”", "that is not in the room “study”"),
         ("wearing", "uniform", "that is wearing a uniform", "that is not wearing a uniform"),
         ("wearing", "hourglass", "that is wearing an hourglass", "that is not wearing an hourglass"),
         ("wearing", "grass", "that is wearing grass", "that is not wearing grass"),
@@ -229,7 +229,7 @@ def test_names_without_phrases_are_asked_for_by_verb_and_type():
         "sitting_posture": "What is {who}'s sitting posture?",
         "shoes": "What colour are {who}'s shoes?",
         "trousers": "What are {who}'s trousers like, if any?",
-        "number_of_seats": "What is the number of seats of {who}?",
+        "number_of_seats": "How many seats does {who} have?",
         "occupied": "Is {who} occupied, yes or no?",
     }
 
@@ -267,3 +267,82 @@ def test_names_that_may_be_verb_or_plural_have_no_words():
             ask()
     told = msgspec.structs.replace(hugs, has="hugging a {value}", asks="What does {who} hug?")
     assert Phrases(msgspec.structs.replace(words, attributes={"hugs": told})).asks("hugs") == told.asks
+
+
+FLAG = ("yes", "no")
+NAMED = Vocabulary(
+    categories={"person": Category(), "thing": Category()},
+    attributes={
+        **{name: Attribute(of=("person",), values=FLAG) for name in ("left_handed", "in_a_hurry", "on_call",
+           "captain", "booked", "wings_clipped", "engine_running", "can_whistle", "queueing", "name_badge")},
+        "wheels": Attribute(of=("thing",), number=True),
+        "diameter_cm": Attribute(of=("thing",), number=True),
+        "delay_min": Attribute(of=("event",), number=True),
+        "made_of": Attribute(of=("thing",), values=("oak", "tin")),
+        "for": Attribute(of=("thing",), values=("bread", "egg"), answer="object"),
+        "cover": Attribute(of=("thing",), values=("torn", "leather")),
+        "roof": Attribute(of=("thing",), values=("tin", "red tiles")),
+        "sleeves": Attribute(of=("person",), values=("rolled up", "down", "in rags")),
+        "floor": Attribute(of=("thing",), values=("ground", "first"), answer="location"),
+        "terminal": Attribute(of=("thing",), values=("B", "old wing"), answer="location"),
+        "half": Attribute(of=("event",), values=("first", "second")),
+        "travels_with": Attribute(of=("person",), values=("dog", "nobody"), answer="object"),
+        "reading": Attribute(of=("person",), values=("atlas", "pile of books"), answer="object"),
+        "carries": Attribute(of=("person",), values=("IV bag", "half an onion"), answer="object"),
+    },
+    relations={name: Relation() for name in ("taller_than", "in_charge_of", "bordering", "teammate_of")},
+    events={"hug": EventKind(roles={"who": "person", "whom": "person", "where": "thing"})},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said", "asked"),
+    [
+        ("left_handed", "no", "that is not left-handed", "Is {who} left-handed, yes or no?"),
+        ("in_a_hurry", "yes", "that is in a hurry", "Is {who} in a hurry, yes or no?"),
+        ("on_call", "no", "that is not on call", "Is {who} on call, yes or no?"),
+        ("captain", "yes", "that is a captain", "Is {who} a captain, yes or no?"),
+        ("booked", "no", "that is not booked", "Is {who} booked, yes or no?"),
+        ("wings_clipped", "no", "whose wings are not clipped", "Are {who}'s wings clipped, yes or no?"),
+        ("engine_running", "yes", "whose engine is running", "Is {who}'s engine running, yes or no?"),
+        ("can_whistle", "no", "that cannot whistle", "Can {who} whistle, yes or no?"),
+        ("queueing", "yes", "that is queueing", "Is {who} queueing, yes or no?"),
+        ("name_badge", "no", "without a name badge", "Does {who} have a name badge, yes or no?"),
+        ("wheels", 1, "whose number of wheels is 1", "How many wheels does {who} have?"),
+        ("diameter_cm", 3, "whose diameter in cm is 3", "What is {who}'s diameter in cm?"),
+        ("delay_min", 3, "whose delay in minutes is 3", "What is the delay of {who} in minutes?"),
+        ("made_of", "tin", "that is made of tin", "What is {who} made of?"),
+        ("for", "egg", "that is for an egg", "What is {who} for?"),
+        ("cover", "leather", "whose cover is “leather”", "What is {who}'s cover like?"),
+        ("roof", "red tiles", "whose roof is “red tiles”", "What kind of roof does {who} have?"),
+        ("sleeves", "rolled up", "whose sleeves are rolled up", "What are {who}'s sleeves like?"),
+        ("sleeves", "in rags", "whose sleeves are “in rags”", "What are {who}'s sleeves like?"),
+        ("floor", "ground", "that is on the ground floor", "On which floor is {who}?"),
+        ("terminal", "B", "that is in terminal B", "In which terminal is {who}?"),
+        ("terminal", "old wing", "that is in the terminal “old wing”", "In which terminal is {who}?"),
+        ("half", "second", "that is in the second half", "In which half is {who}?"),
+        ("travels_with", "nobody", "that travels with nobody", "What does {who} travel with?"),
+        ("reading", "atlas", "that is reading an atlas", "What is {who} reading?"),
+        ("reading", "pile of books", "that is reading a pile of books", "What is {who} reading?"),
+        ("carries", "IV bag", "that carries an IV bag", "What does {who} carry?"),
+        ("carries", "half an onion", "that carries half an onion", "What does {who} carry?"),
+    ],
+)
+def test_names_of_states_amounts_and_places(name, value, said, asked):
+    phrases = Phrases(NAMED)
+    told = ValueStatement(name, "==", value)
+    assert (phrases.says(told), phrases.asks(name)) == (said, asked)
+    assert phrases.read_value(said) == phrases.read_value(of_several(said)) == told
+
+
+def test_relations_and_roles_by_their_names():
+    phrases = Phrases(NAMED)
+    assert [phrases.relation(name) for name in NAMED.relations] == [
+        "that is taller than", "that is in charge of", "that is bordering", "that is a teammate of"
+    ]  # fmt: skip
+    assert of_several("who is a captain") == "who are captains"
+    assert [plural(one) for one in ("policeman", "human", "tomato")] == ["policemen", "humans", "tomatoes"]
+    assert phrases.player("whom") == "the one at whom {who} is directed"
+    assert phrases.player("where") == "where {who} happens"
+    with pytest.raises(WordingError, match="'how' is a question word; say which by `noun`"):
+        Phrases(msgspec.structs.replace(NAMED, attributes={"how": NAMED.attributes["roof"]})).asks("how")

@@ -57,8 +57,8 @@ def test_nouns_of_several_words_stand_before_whom_they_belong_to():
     sign = msgspec.structs.replace(WORDS.attributes["a"], noun="shape of the sign")
     words = PlainWords(msgspec.structs.replace(WORDS, attributes={**WORDS.attributes, "a": sign}))
     text = (
-        "P is the thing ① whose b is x. X is the shape of the sign of P. "
-        "R is the thing ② whose shape of the sign is X. What is R's b like?"
+        "P is the thing ① whose b is “x”. X is the shape of the sign of P. "
+        "R is the thing ② whose shape of the sign is X. What kind of b does R have?"
     )
     made = Composition(composition="p", scene="s", steps=words.read(text), conditions=())
     assert words.write(made) == text
