@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from random import Random
 from typing import Literal
 
@@ -153,6 +154,19 @@ class Statements:
             taken.append(best)
             rest &= best.masks.may
         return tuple(needed(taken, among, target)) if rest == target else None
+
+    def alike(self) -> str:
+        """Say how many members of each category all their attributes together do not single out."""
+        counts = {name: len(self.scene.members[name]) for name in (*self.categories, EVENT)}
+        return ", ".join(
+            f"{sum(self._is_alike(name, i) for i in range(n))} of {n} ({name})"
+            for name, n in counts.items()
+            if n
+        )
+
+    def _is_alike(self, category: str, member: int) -> bool:
+        masks = (statement.masks.may for statement in self.about(category, member))
+        return reduce(and_, masks, self.scene.everybody[category]) != 1 << member
 
     def some(
         self, category: str, member: int, rng: Random, *, n: int, avoided: Collection[str] = ()

@@ -57,7 +57,7 @@ def plural(word: str) -> str:
     before, space, last = word.rpartition(" ")
     if last.lower() in _said("plurals"):
         plural = _said("plurals")[last.lower()]
-    elif re.search(r"(?<!hu)(?<!er)man$", last):
+    elif re.search(r"(?<!hu)(?<!ger)man$", last):
         plural = f"{last[:-3]}men"
     elif re.search(r"[^aeiou]y$", last):
         plural = f"{last[:-1]}ies"
@@ -88,8 +88,8 @@ def of_several(clause: str) -> str:
     match = re.match(r"(that|who) (\w+)(?= |$)(.*)", clause)
     if match is None:
         return clause
-    if noun := re.fullmatch(r" is an? ([\w ]+(?= of)|\w+)( of)?", f" {match[2]}{match[3]}"):
-        return f"{match[1]} {_of_many(match[2])} {plural(noun[1])}{noun[2] or ''}"
+    if noun := re.fullmatch(r"is (?:an?|(the)) ([\w ]+(?= of)|\w+)( of)?", match[2] + match[3]):
+        return f"{match[1]} are {'the ' * bool(noun[1])}{plural(noun[2])}{noun[3] or ''}"
     return f"{match[1]} {_of_many(match[2])}{match[3]}"
 
 
@@ -212,9 +212,12 @@ class Phrases:
         for named in (r"(.+) colou?r", r"colou?r of (?:the )?(.+)"):
             if match := re.fullmatch(named, noun):
                 return match[1]
-        values = [value for value in known.values if value != "none"]
         is_named = bool(known.noun) or noun in ("colour", "color")
-        return noun if values and not is_named and all(map(_is_colour, values)) else ""
+        return noun if self._is_coloured(name) and not is_named else ""
+
+    def _is_coloured(self, name: str) -> bool:
+        values = {*self.vocabulary.attributes[name].values} - {"none"}
+        return bool(values) and all(map(_is_colour, values))
 
     def _verb(self, name: str) -> str:
         """Return the verb phrase of an attribute; empty if it has a noun."""
@@ -225,7 +228,7 @@ class Phrases:
         first, last = message.split()[0], message.split()[-1]
         is_led = last in listed("prepositions")
         is_doing = first.endswith("ing") and first not in listed("things-in-ing")
-        if known.noun:
+        if known.noun or self._is_coloured(name):
             return ""
         is_verb = first.endswith("s") and (_stem(first) or (is_led and first != last))
         if is_verb or first in ("is", "can"):
@@ -264,6 +267,7 @@ class Phrases:
         perhaps, (measured, unit, of) = ", if any" * ("none" in known.values), noun.partition(" in ")
         forms = {
             f"{place.capitalize()} which {noun} is {{who}}?": place,
+            f"What {_be(noun)} the {noun} during {{who}}?": self._is_around(name),
             f"What {_be(noun)} the {measured} of {{who}}{unit}{of}?": set(known.of) == {EVENT},
             f"What colour {_be(thing)} {{who}}'s {thing}{perhaps}?": thing,
             f"What {noun} is {{who}}?": noun in ("colour", "color"),
@@ -279,8 +283,12 @@ class Phrases:
         known, noun = self.vocabulary.attributes[name], self.noun(name)
         is_ordered = bool(known.values) and {*known.values} <= listed("ordinals")
         is_place = (is_ordered or known.answer == "location") and not (known.noun or known.has or known.said)
-        is_clear = is_place and not self._verb(name) and noun.split()[-1] not in listed("properties")
+        is_clear = is_place and not self._verb(name) and not {*noun.split()} & listed("properties")
         return _said("places").get(noun.split()[-1], "in") if is_clear else ""
+
+    def _is_around(self, name: str) -> bool:
+        """Return whether an attribute of events is what they happen in, as the weather."""
+        return self.vocabulary.attributes[name].of == (EVENT,) and name in listed("circumstances")
 
     def _sort(self, name: str) -> Literal["like", "kind", ""]:
         """Return whether values are qualities, kinds, or what the noun itself asks for."""
@@ -379,7 +387,9 @@ class Phrases:
         if known.answer == "location":
             return str(value) if _DETERMINED.match(str(value)) else f"the {value}"
         takes_things = self._takes_things(name, _stem(verb.removeprefix("is ").partition(" ")[0]))
-        return with_article(str(value)) if takes_things else str(value)
+        is_text = str(value)[:1].isupper() and _stem(verb) in ("read", "say")
+        worded = f"“{value}”" if is_text else str(value)
+        return with_article(worded) if takes_things and not is_text else worded
 
     def _flag(self, name: str, value: str) -> str:
         known, is_so = self.vocabulary.attributes[name], value == "yes"
@@ -399,6 +409,8 @@ class Phrases:
         if verb:
             return f"{_does(verb, is_so=how == '==')} {{value}}"
         be = "is" if known.noun else _be(self._thing(name))
+        if self._is_around(name):
+            return f"during which the {self._thing(name)} {be} {'' if how == '==' else 'not '}{{value}}"
         return f"whose {known.noun or self._thing(name)} {be} {'' if how == '==' else 'not '}{{value}}"
 
     def read_value(self, message: str) -> ValueStatement | None:
@@ -448,7 +460,8 @@ class Phrases:
         is_noun = message.endswith(" of") and not {*message.split()[:-1]} & (
             listed("sides") | listed("prepositions")
         )
-        return f"that is {with_article(message) if is_noun else message}"
+        noun = f"the {message}" if first in listed("sole") else with_article(message)
+        return f"that is {noun if is_noun else message}"
 
     def read_relation(self, message: str) -> str | None:
         """Parse a clause as a relation."""

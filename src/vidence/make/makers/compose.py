@@ -1,11 +1,13 @@
 """Scenes -> composed questions, each with a proof that it has one answer and needs every condition."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from vidence.errors import DataError
+from vidence.make.compose.atoms import Statements
 from vidence.make.compose.compose_drafting import (
     ComposeConfig,
     Key,
@@ -55,6 +57,10 @@ PROOFS_FILE, KEYS_FILE, COMPOSITIONS_FILE, REPORT_FILE = (
 )  # fmt: skip
 
 
+_MOST_SHORT = 3
+"""Of so many scenes with too few compositions the reasons are printed; the account has all."""
+
+
 def _scenes(read: ComposeConfig, root: Path) -> dict[str, Scene]:
     scenes: dict[str, Scene] = {}
     for name in read.scene_files:
@@ -85,6 +91,8 @@ class _Build(Session):
     offers: dict[str, Offer] = field(default_factory=dict)
     asked: dict[str, _CompositionState] = field(default_factory=dict)
     drafts: tuple[Draft, ...] = ()
+    short: list[str] = field(default_factory=list)
+    """Why scenes have fewer than half of the compositions that are wanted."""
 
     # ------------------------------------------------------------------ scenes and search
 
@@ -112,6 +120,7 @@ class _Build(Session):
         """Take the drafts that are left, and say how many questions they are."""
         self._count(drafts)
         self.sentences = [f"{several(len(drafts), 'question')} about {several(len(self.scenes), 'scene')}."]
+        self.sentences += self.short[:_MOST_SHORT]
 
     def search(self) -> None:
         """Compositions that fill the quota, each with a proof."""
@@ -145,9 +154,16 @@ class _Build(Session):
         ]
         gone = {entry.what for entry in dropped}
         kept = [cell for cell in cells if cell not in gone]
-        for name in sorted(set(scenes) - {scene for scene, _ in have}):
-            message = "; ".join(gaps(SceneBits(scenes[name]))) or "nothing; the facts tell too little apart"
-            self.ledger.notes.append(f"{name}: no composition was found. Unknown are: {message}")
+        taken = Counter(composed.composition.scene for composed in filled.composed)
+        for name in sorted(name for name in scenes if 2 * taken[name] < config.quota.per_video):
+            bits = SceneBits(scenes[name])
+            alike, unknown = Statements(bits, negations=True).alike(), "; ".join(gaps(bits)) or "nothing"
+            wanted = several(config.quota.per_video, "composition")
+            self.short.append(
+                f"{name}: {taken[name]} of {wanted} found. Not singled out by all their attributes: {alike}. "
+                f"Unknown: {unknown}. Add what is unknown, or attributes that tell them apart"
+            )
+        self.ledger.notes += self.short
         self.close(
             "search", unit="cells", taken=cells, kept=kept, dropped=dropped, n_cached=int(artifact.was_cached)
         )

@@ -51,3 +51,11 @@ def test_what_a_member_is_comes_before_the_only_thing_said_that_it_is_not():
         some = statements.some("person", member, random.Random(member), n=3)
         assert len({one.attribute for one in some}) == len(some) == 3
         assert {one.how for one in some} == {"=="}
+
+
+def test_whom_all_attributes_do_not_single_out_is_counted():
+    n = len(STREET.members["person"])
+    assert Statements(STREET, negations=True).alike().startswith(f"0 of {n} (person), ")
+    log = SceneBits(event_log())
+    alike = Statements(log, negations=True).alike()
+    assert alike.endswith(f" of {len(log.members['event'])} (event)")

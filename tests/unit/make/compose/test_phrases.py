@@ -275,6 +275,11 @@ NAMED = Vocabulary(
     attributes={
         **{name: Attribute(of=("person",), values=FLAG) for name in ("left_handed", "in_a_hurry", "on_call",
            "captain", "booked", "wings_clipped", "engine_running", "can_whistle", "queueing", "name_badge")},
+        "scrubs": Attribute(of=("person",), values=("blue", "dark green")),
+        "shows": Attribute(of=("thing",), values=("clock", "Way out"), answer="object"),
+        "reads": Attribute(of=("thing",), values=("Way out", "REDS"), answer="object"),
+        "weather": Attribute(of=("event",), values=("fog", "rainy")),
+        "home_port": Attribute(of=("thing",), values=("Oban", "Brest"), answer="location"),
         "wheels": Attribute(of=("thing",), number=True),
         "diameter_cm": Attribute(of=("thing",), number=True),
         "delay_min": Attribute(of=("event",), number=True),
@@ -290,7 +295,8 @@ NAMED = Vocabulary(
         "reading": Attribute(of=("person",), values=("atlas", "pile of books"), answer="object"),
         "carries": Attribute(of=("person",), values=("IV bag", "half an onion"), answer="object"),
     },
-    relations={name: Relation() for name in ("taller_than", "in_charge_of", "bordering", "teammate_of")},
+    relations={name: Relation() for name in ("taller_than", "in_charge_of", "bordering", "teammate_of",
+               "mother_of")},
     events={"hug": EventKind(roles={"who": "person", "whom": "person", "where": "thing"})},
 )  # fmt: skip
 
@@ -308,6 +314,11 @@ NAMED = Vocabulary(
         ("can_whistle", "no", "that cannot whistle", "Can {who} whistle, yes or no?"),
         ("queueing", "yes", "that is queueing", "Is {who} queueing, yes or no?"),
         ("name_badge", "no", "without a name badge", "Does {who} have a name badge, yes or no?"),
+        ("scrubs", "blue", "whose scrubs are blue", "What colour are {who}'s scrubs?"),
+        ("shows", "clock", "that shows a clock", "What does {who} show?"),
+        ("reads", "Way out", "that reads “Way out”", "What does {who} read?"),
+        ("weather", "fog", "during which the weather is “fog”", "What is the weather during {who}?"),
+        ("home_port", "Oban", "whose home port is Oban", "What is {who}'s home port?"),
         ("wheels", 1, "whose number of wheels is 1", "How many wheels does {who} have?"),
         ("diameter_cm", 3, "whose diameter in cm is 3", "What is {who}'s diameter in cm?"),
         ("delay_min", 3, "whose delay in minutes is 3", "What is the delay of {who} in minutes?"),
@@ -338,9 +349,11 @@ def test_names_of_states_amounts_and_places(name, value, said, asked):
 def test_relations_and_roles_by_their_names():
     phrases = Phrases(NAMED)
     assert [phrases.relation(name) for name in NAMED.relations] == [
-        "that is taller than", "that is in charge of", "that is bordering", "that is a teammate of"
+        "that is taller than", "that is in charge of", "that is bordering", "that is a teammate of",
+        "that is the mother of",
     ]  # fmt: skip
     assert of_several("who is a captain") == "who are captains"
+    assert of_several("who is the mother of") == "who are the mothers of"
     assert [plural(one) for one in ("policeman", "human", "tomato")] == ["policemen", "humans", "tomatoes"]
     assert phrases.player("whom") == "the one at whom {who} is directed"
     assert phrases.player("where") == "where {who} happens"

@@ -47,8 +47,18 @@ ALREADY, STILL = "there already", "still there"
 _PERSON_CLASS: Final = 1
 _CLEAR: Final = 3.0
 "A track more than this many times `edge` from every border begins or ends inside the picture."
+_WAYS: Final = ("left", "right", "up", "down", "hardly at all")
+_STILL: Final = 0.5
+"""Who never goes farther than this share of the width of the box hardly moves."""
 _APART: Final = 0.25
 """Centres are to the left of each other from this share of the mean width of the two boxes on."""
+
+
+_STAYS: Final = {
+    "less than 1 s": (0, 1), "1 to 2 s": (1, 2), "2 to 5 s": (2, 5), "5 to 10 s": (5, 10),
+    "10 to 20 s": (10, 20), "20 to 60 s": (20, 60), "more than a minute": (60, np.inf),
+}  # fmt: skip
+"""From when to when somebody is in view from the first box to the last; not stated close to a limit."""
 
 
 class Settings(Record):
@@ -105,7 +115,7 @@ class _Tracks(AsksNobody):
 
     settings: Settings
     name: str = "tracks"
-    version: int = 2
+    version: int = 3
 
     def read(self) -> Flow[SceneSet]:
         """The scene of the file.
@@ -154,17 +164,23 @@ class _Tracks(AsksNobody):
             ("enter", "enters", first, person.boxes_px[0], ALREADY if first == 0 else ""),
             ("leave", "leaves", last, person.boxes_px[-1], STILL if last == last_frame else ""),
         ):
-            side = otherwise or self._side(box)
-            if not side:
-                never = (ALREADY if kind == "enter" else STILL, *self._far_sides(box))
-                lines += [AttributeFact(of=person.id, name=attribute, value=v, holds=False) for v in never]
+            side, event = otherwise or self._side(box), f"{kind}-{person.id}"
+            about = {(person.id, attribute): [ALREADY if kind == "enter" else STILL]}
             if not otherwise:
                 span = self._span(frame, frame)
-                lines.append(
-                    EventFact(id=f"{kind}-{person.id}", kind=kind, roles={"who": person.id}, span=span)
-                )
-            if side:
-                lines.append(AttributeFact(of=person.id, name=attribute, value=side))
+                lines.append(EventFact(id=event, kind=kind, roles={"who": person.id}, span=span))
+                about[event, "side"] = []
+            for (of, name), never in about.items():
+                values = [side] if side else [*never, *self._far_sides(box)]
+                lines += [AttributeFact(of=of, name=name, value=v, holds=bool(side)) for v in values]
+        seconds = self._time(last + 1 - first)
+        stays = [
+            text for text, (a, b) in _STAYS.items() if a < seconds * 1.1 + 0.1 and b > seconds / 1.1 - 0.1
+        ]
+        for name, known, may in (("moves", _WAYS, _ways(person)), ("stays", _STAYS, stays)):
+            is_clear = len(may) == 1
+            stated = may if is_clear else [value for value in known if value not in may]
+            lines += [AttributeFact(of=person.id, name=name, value=v, holds=is_clear) for v in stated]
         return lines
 
     def _far(self, box: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -264,6 +280,24 @@ def _together(
     """The frames that two are both in, and their boxes there."""
     frames, mine, theirs = np.intersect1d(person.frames, other.frames, return_indices=True)
     return frames, person.boxes_px[mine], other.boxes_px[theirs]
+
+
+def _ways(person: _Person) -> list[str]:
+    """The ways that a person may be said to move in the picture; a single one if it is clear."""
+    places = (person.boxes_px[:, :2] + person.boxes_px[:, 2:]) / 2
+    places = places / np.mean(person.boxes_px[:, 2] - person.boxes_px[:, 0])
+    (right, down), (wide, high) = places[-1] - places[0], np.ptp(places, axis=0)
+    along = {
+        "left": (-right, wide, high),
+        "right": (right, wide, high),
+        "up": (-down, high, wide),
+        "down": (down, high, wide),
+    }
+    clear = [way for way, (far, reach, across) in along.items() if far > max(1.0, 2 * across, 0.8 * reach)]
+    may = [way for way, (far, _, across) in along.items() if far > max(_STILL, 0.75 * across)]
+    if max(wide, high) < _STILL:
+        return [_WAYS[-1]]
+    return clear or ([*may, _WAYS[-1]] if may else list(_WAYS))
 
 
 def _longest_run(frames: NDArray[np.int64]) -> NDArray[np.int64]:
