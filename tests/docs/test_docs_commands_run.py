@@ -1,23 +1,29 @@
 """Every command that help and documentation show runs in one prepared folder, and ends as it should."""
 
 import csv
+import gc
 import glob
 import inspect
 import itertools
+import os
 import re
 import shlex
 import shutil
 import signal
 import ssl
+import subprocess
 import sys
 import urllib.request
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 import pytest
 
 from docs.conftest import ROOT, Page
+from servers import ray_machines
 from subjects.command_line import Done
 from subjects.samples import GOLDEN
 from subjects.shown_folder import Shown, shown_folder
@@ -25,6 +31,8 @@ from vidence.cli.finding import CommandGroup, all_commands, find_command
 from vidence.cli.main import app
 
 sys.path.append(str(ROOT / "scripts"))
+BESIDE = Path(sys.prefix, "beside")
+"""Where `make` installs RF-DETR."""
 
 PAGES = {
     path.relative_to(ROOT).as_posix(): path
@@ -38,24 +46,8 @@ ELSEWHERE = {
     "docs/making/adding.md": "docs/test_docs_adding.py",
 }
 """Pages that another test runs, with the files that they need."""
-NOT_RUN = {
-    "vidence run BENCHMARK --data PATH": "the form of a command; the lines after it are run",
-    "vidence run herbench --model openai:Qwen2.5-VL-72B": "a cluster of Ray; tests/long/engine",
-    "vidence run table --data questions.jsonl --model vllm:": "a GPU; tests/unit/ask/models",
-    "vidence videos track street.mp4 --detector rfdetr:": "weights of RF-DETR and mobilenet",
-    "vidence lights render 02_04.amc": "a recording of CMU; end_to_end/test_pointlight.py",
-    "vidence lights render 18_01.bvh 19_01.bvh --hold-hands": "two recordings of CMU; the same",
-    "vidence lights mocap 02_01.amc": "recordings of CMU; end_to_end/test_mocap.py",
-    "vidence lights render dance.bvh": "a recording with the names of the map, which shows three points",
-    "vidence items review translate": "a question in German and its review",
-    "vidence items review export review --accepted english.out.jsonl --sources german": "the same",
-    "for f in vlm4d/direct": "the replies that VLM4D released; parity/test_items.py",
-    "vidence prompts import": "the authors' texts; unit/ask/prompting/test_released.py",
-    "vidence run mmvu --data MMVU/data --model openai:NAME --prompts-dir prompts/mmvu": "the imported texts",
-    "vidence replies judge runs/mine --judge mmvu-official --judge-prompts-dir": "the imported texts",
-    "vidence replies check-sample runs/mine --read": "asks at a terminal; end_to_end/test_check_sample.py",
-}
-"""Beginnings of the lines that are not run: what they need, and the test that has it."""
+NEEDS = {"--on ray://": find_spec("ray") is not None, "--detector rfdetr:": (BESIDE / "rfdetr").is_dir()}
+"""Parts of lines that need a library, and whether it is there; `make test-long` has all of them."""
 EXITS = {
     "vidence panel made/my-lights/panel.toml --as actpld": 3,  # three clips do not give all its figures
     "vidence run humanpcr --data HumanPCR --split human-r --model openai:gpt-4o": 3,  # one has no hints
@@ -80,6 +72,7 @@ WORDS = (
     (r"\bstudio-\d{8}T\d{6}_\d{6}Z", "studio-*"),
     (r"^0\.0\.0\.0$", "127.0.0.1"),
     (r"\bSPEC\b", "openai:NAME"),
+    (r"rfdetr:/weights/", "rfdetr:weights/"),
 )
 """What a reader puts in the place of words."""
 PASSWORD = "correct horse battery"  # noqa: S105 - of a test
@@ -91,11 +84,15 @@ MORE = {
     "vidence get mmvu --media --limit": "--yes",
     "vidence get video-mme": "--yes",
     "--model transformers:": "--limit 1 --max-tokens 4",
+    "--detector rfdetr:": "--rate 1",
+    "vidence prompts import": "--unchecked",
 }
-"""Flags without which a line takes long."""
+"""Flags without which a line takes long, or wants the authors' own files."""
 CLOSE = "study close {0} --sheet {0}/sheets/P01.csv --sheet {0}/sheets/P02.csv"
 FETCH = "get mmvu --media --yes"
 PEOPLE = "run table --data items.jsonl --model replay:humans.jsonl --out runs/people"
+READ = "A\nq\n"
+"""What a person types who reads a sample of replies, and stops."""
 SAID = {"correct": "right", "score": "3", "better": "first", "kind": "visual-perception"}
 SAID |= dict.fromkeys(("second", "quote", "evidence", "step"), "")
 """What people answer in the sheets of studies, by what they are asked for; otherwise A."""
@@ -120,6 +117,11 @@ BEFORE = {
         "run --study STUDY --model openai:NAME --out runs/model",
     ),
     "docs/making/expert.md": ("videos licence videos.jsonl --kept licences.jsonl",),
+    "docs/making/review.md": (
+        "items review open german.jsonl --out german --protocol humanpcr-r --by ann",
+        "items review draw german --by bob",
+        "items review read german german/sheets/bob-reviewer.csv --by bob",
+    ),
     "docs/making/release.md": (
         "items review open items.jsonl --out review --protocol mmvu --by ann",
         "items review draw review --by bob",
@@ -182,10 +184,9 @@ def fill_in(sheet: Path) -> None:
 
 def run(shown: Shown, words: Sequence[str]) -> Done:
     """Run a line as a shell does in the folder."""
+    if words[0] != "vidence":
+        return run_by_shell(shown, " ".join(words))
     *words, target = words if ">" in words else (*words, "")
-    if words[0] == "mv":
-        shutil.move(shown.folder / words[1], shown.folder / words[2])
-        return Done(0, "", "")
     for pattern, text in WORDS:
         words = [re.sub(pattern, text.format(api=shown.api, bucket=shown.bucket), word) for word in words]
     words = [name for word in words for name in sorted(glob.glob(word, root_dir=shown.folder)) or [word]]
@@ -196,9 +197,54 @@ def run(shown: Shown, words: Sequence[str]) -> Done:
         return serve(shown, words)
     has_django = words[1] in ("studio", "study", "view") or words[1:3] == ["items", "board"]
     words = [word for word in words[1:] if word != ">"]
-    done = shown.vidence.apart(*words, said=f"{PASSWORD}\n") if has_django else shown.vidence(*words)
+    if "--read" in words:
+        done = shown.vidence.apart(*words, said=READ)
+    elif "--on" in words:
+        done = run_on_cluster(shown, words)
+    elif any(word.startswith("rfdetr:") for word in words):
+        python_path = os.pathsep.join(map(str, (BESIDE, ROOT / "tests", *sys.path)))
+        done = run_apart(shown, "servers.beside", *words, PYTHONPATH=python_path)
+    else:
+        done = shown.vidence.apart(*words, said=f"{PASSWORD}\n") if has_django else shown.vidence(*words)
     if target:
         (shown.folder / target).write_text(done.out)
+    return done
+
+
+def run_by_shell(shown: Shown, line: str) -> Done:
+    """Run a line of a shell, and every command of ours that it comes to."""
+    line = f'vidence() {{ printf "%q " vidence "$@"; echo; }}; {line}'
+    command = ["bash", "-c", line]
+    printed = subprocess.run(command, cwd=shown.folder, check=True, capture_output=True, text=True).stdout
+    done = Done(0, printed, "")
+    for words in map(shlex.split, printed.splitlines()):
+        done = run(shown, words)
+        if done.code:
+            break
+    return done
+
+
+def run_apart(shown: Shown, module: str, *words: str, **env: str) -> Done:
+    """Run a module with a line's words in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, *words],
+        cwd=shown.folder,
+        env=shown.vidence.env | env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def run_on_cluster(shown: Shown, words: Sequence[str]) -> Done:
+    """Run a line on a cluster whose machine is this one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # Ray leaves files open
+        with ray_machines.cluster(shown.kept.with_name("cluster"), n_machines=1) as cluster:
+            words = [re.sub(r"^ray://.*", cluster.vidence_address, word) for word in words]
+            done = run_apart(shown, "vidence", *words, **ray_machines.TOKEN)
+        gc.collect()
     return done
 
 
@@ -242,7 +288,7 @@ def tried(shown: Shown, lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, i
     """Run the lines, and yield each with the exit code that it should have."""
     for words in lines:
         line = " ".join(words)
-        if _key(NOT_RUN, line) is None:
+        if all(is_there for part, is_there in NEEDS.items() if part in line):
             more = [flag for part, flags in MORE.items() if part in line for flag in flags.split()]
             yield line, EXITS.get(_key(EXITS, line) or "", 0), run(shown, [*words, *more])
 
@@ -306,10 +352,8 @@ def test_every_command_that_a_help_names_is_one():
 
 def test_the_lists_hold_nothing_that_is_gone():
     lines = [" ".join(words) for words in itertools.chain(*SHOWN.values())]
-    unused = [key for key in (*NOT_RUN, *EXITS, *MORE) if not any(key in line for line in lines)]
+    unused = [key for key in (*NEEDS, *EXITS, *MORE) if not any(key in line for line in lines)]
     assert unused == []
     assert {*BEFORE, *FILES} <= {*SHOWN}
     assert [name for name in ELSEWHERE if not any(page.startswith(name) for page in PAGES)] == []
     assert [file for file in ELSEWHERE.values() if not (ROOT / "tests" / file).is_file()] == []
-    n_not_run = sum(_key(NOT_RUN, line) is not None for line in lines)
-    assert n_not_run < len(lines) / 10

@@ -1,6 +1,10 @@
 """Small files of motion capture, written by hand, whose points can be computed on paper."""
 
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 ASF = """:version 1.10
 :name toy
@@ -119,3 +123,58 @@ def write(folder: Path, name: str, text: str) -> Path:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def write_c3d(
+    path: Path, labels: Sequence[str], points: NDArray[np.float64], *, rate: float = 120.0, unit: str = "mm"
+) -> Path:
+    """Write a C3D; `points` has the shape (n_frames, n_points, 3)."""
+    import ezc3d
+
+    file = ezc3d.c3d()
+    file["parameters"]["POINT"]["RATE"]["value"] = [rate]
+    file["parameters"]["POINT"]["UNITS"]["value"] = [unit]
+    file["parameters"]["POINT"]["LABELS"]["value"] = list(labels)
+    data = np.ones((4, len(labels), len(points)))
+    data[:3] = np.moveaxis(points, 2, 0).swapaxes(1, 2)
+    file["data"]["points"] = data
+    file.write(str(path))
+    return path
+
+
+# The bones of CMU's skeletons that give points: where each begins, and how far it leads.
+_TRUNK = {
+    "lowerback": ("root", (0, 2, 0)),
+    "thorax": ("lowerback", (0, 2, 0)),
+    "lowerneck": ("thorax", (0, 1.5, 0)),
+    "head": ("lowerneck", (0, 3, 0)),
+}
+_SIDE = {
+    "hipjoint": ("root", (1.5, -1.8, 0)),
+    "femur": ("hipjoint", (0, -7.5, 0)),
+    "tibia": ("femur", (0, -7.2, 0)),
+    "clavicle": ("thorax", (3, 0.5, 0)),
+    "humerus": ("clavicle", (0.5, -5, 0)),
+    "wrist": ("humerus", (0.5, -4.5, 0)),
+}
+
+
+def cmu_asf() -> str:
+    """A skeleton with the names and the unit of CMU's, whose bones do not turn."""
+    bones = dict(_TRUNK)
+    for side, sign in (("l", 1), ("r", -1)):
+        for name, (start, (x, y, z)) in _SIDE.items():
+            bones[side + name] = (side + start if start in _SIDE else start, (sign * x, y, z))
+    text = ASF.format(length="0.45").partition("  begin")[0]
+    for name, (_, offset) in bones.items():
+        length = float(np.linalg.norm(offset))
+        way = " ".join(f"{part / length:.6f}" for part in offset)
+        text += f"  begin\n    name {name}\n    direction {way}\n    length {length}\n  end\n"
+    pairs = "".join(f"    {start} {name}\n" for name, (start, _) in bones.items())
+    return f"{text}:hierarchy\n  begin\n{pairs}  end\n"
+
+
+def amc(rows: Sequence[Sequence[float]]) -> str:
+    """The motion of a skeleton of which only the root moves; a row gives its six numbers."""
+    frames = (f"{n}\nroot {' '.join(map(str, row))}\n" for n, row in enumerate(rows, 1))
+    return "#!OML:ASF\n:FULLY-SPECIFIED\n:DEGREES\n" + "".join(frames)

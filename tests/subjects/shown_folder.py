@@ -17,13 +17,14 @@ import numpy as np
 import pytest
 from huggingface_hub import constants
 
-from servers import objects, tiny_embedders, tiny_vlm
+from servers import objects, tiny_embedders, tiny_vlm, vllm_standin
 from servers.anthropic_stub import AnthropicStub
 from servers.gemini_stub import GeminiStub
 from servers.hub import Hub
 from servers.openai_stub import Body, OpenAIStub
 from servers.wikipedia import WikipediaServer
 from servers.youtube import KEY, YouTubeServer
+from subjects import brought_files
 from subjects.command_line import CommandLine
 from subjects.layouts import inspect_log, workbook
 from subjects.samples import GOLDEN, sample_folder
@@ -110,6 +111,7 @@ def shown_folder(folder: Path) -> Iterator[Shown]:
         youtube = stack.enter_context(YouTubeServer(licences=dict.fromkeys(films, "creativeCommon")))
         pages = ("Precession", "Angular momentum", "Torque", "Chemical clock")
         wikipedia = stack.enter_context(WikipediaServer(pages=dict.fromkeys(pages)))
+        vllm_standin.install(patch).answers = lambda turns, params: vllm_standin.completed("Answer: A")
         patch.setattr(gemini, "ADDRESS", google.base_url)
         patch.setattr(constants, "HF_HUB_OFFLINE", False)
         patch.setattr(constants, "HF_HUB_CACHE", str(folder / "hf"))
@@ -155,6 +157,7 @@ def _write(folder: Path) -> None:
             shutil.copy(folder / file, folder / name)
     shutil.copy(GOLDEN / "logs" / "epic" / "log.csv", folder / "EPIC_100_validation.csv")
     shutil.copy(GOLDEN / "compose" / "examples.txt", folder / "mine.txt")
+    brought_files.write_all(folder)
     inspect_log(folder / "logs")
     row: Body = {"index": 0, "question": "Which?", "answer": "B", "prediction": "B", "A": "red", "B": "blue"}
     (folder / "outputs").mkdir()

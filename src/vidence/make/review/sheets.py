@@ -247,7 +247,7 @@ def _filled(
     item_id = cells.get(ITEM_ID, "")
     if item_id not in known:
         named = item_id or "an empty id"
-        return f"{named} is not in the sheet that was written, or was changed since; take this line out"
+        return f"{named} is not in the sheet of --role {stage.role}, or changed since; take this line out"
     if cells.get(CHECK, known[item_id]) != known[item_id]:
         return f"{item_id} was changed after the sheet was written; look at it again in the new sheet"
     verdict = cells.get(VERDICT, "").strip().casefold()

@@ -8,30 +8,18 @@ import warnings
 import numpy as np
 import pytest
 
+from subjects.mocap_files import write_c3d
 from vidence.errors import DataError
 from vidence.pointlight.body import body
 from vidence.pointlight.checks import inspect
 from vidence.pointlight.formats.c3d import read_c3d
 from vidence.pointlight.reading import UnpackedFile, read_motion, read_motions
 
-ezc3d = pytest.importorskip("ezc3d", reason="the test group has ezc3d")
+pytest.importorskip("ezc3d", reason="the test group has ezc3d")
 MARKERS = [
     *("LFHD", "RFHD", "LBHD", "RBHD", "C7", "CLAV", "LSHO", "RSHO", "LELB", "RELB", "LWRA", "LWRB"),
     *("RWRA", "RWRB", "LFWT", "RFWT", "LBWT", "RBWT", "LKNE", "RKNE", "LANK", "RANK"),
 ]
-
-
-def write(path, labels, points, *, rate=120.0, unit="mm"):
-    """Write a C3D; `points` has the shape (n_frames, n_points, 3)."""
-    made = ezc3d.c3d()
-    made["parameters"]["POINT"]["RATE"]["value"] = [rate]
-    made["parameters"]["POINT"]["UNITS"]["value"] = [unit]
-    made["parameters"]["POINT"]["LABELS"]["value"] = list(labels)
-    data = np.ones((4, len(labels), len(points)))
-    data[:3] = np.moveaxis(points, 2, 0).swapaxes(1, 2)
-    made["data"]["points"] = data
-    made.write(str(path))
-    return path
 
 
 def cloud(n_points, n_frames=10):
@@ -44,7 +32,7 @@ def cloud(n_points, n_frames=10):
 
 
 def test_millimetres_and_z_up_become_metres_and_y_up(tmp_path):
-    motion = read_motion(write(tmp_path / "a.c3d", [f"Ann:{m}" for m in MARKERS], cloud(len(MARKERS))))
+    motion = read_motion(write_c3d(tmp_path / "a.c3d", [f"Ann:{m}" for m in MARKERS], cloud(len(MARKERS))))
     assert motion.names == tuple(MARKERS)
     assert (motion.kind, motion.fps, motion.source.fps_claimed) == ("markers", 120.0, 120.0)
     assert "'Ann'" in " ".join(motion.source.notes)
@@ -58,7 +46,7 @@ def test_markers_are_chosen_by_label_among_many(tmp_path):
     """330 points, as in CMU's 49_04: computed joints and surface points before and after the markers."""
     labels = [f"S:LFE{i}" for i in range(154)] + [f"S:{m}" for m in MARKERS] + [f"S:*{i}" for i in range(154)]
     assert len(labels) == 330
-    path = write(tmp_path / "a.c3d", labels, cloud(330))
+    path = write_c3d(tmp_path / "a.c3d", labels, cloud(330))
     motion = read_motion(path)
     assert motion.names == tuple(MARKERS)
     assert "330 points in the file; 22 taken by their labels" in motion.source.notes
@@ -69,24 +57,24 @@ def test_markers_are_chosen_by_label_among_many(tmp_path):
 def test_hidden_markers_are_told_from_places(tmp_path):
     points = cloud(len(MARKERS))
     points[4, 1], points[5:, 2] = np.nan, 0.0
-    motion = read_motion(write(tmp_path / "a.c3d", MARKERS, points))
+    motion = read_motion(write_c3d(tmp_path / "a.c3d", MARKERS, points))
     assert motion.is_valid.sum() == motion.is_valid.size - 1 - 5
     assert np.isnan(motion.positions_m[4, 1]).all()
     assert "exactly at the origin" in " ".join(motion.source.notes)
     # A hidden marker of four does not make the head jump.
     points = cloud(len(MARKERS))
     points[4:6, 0] = np.nan
-    figure = body(read_motion(write(tmp_path / "a.c3d", MARKERS, points)))
+    figure = body(read_motion(write_c3d(tmp_path / "a.c3d", MARKERS, points)))
     head = figure.positions_m[:, figure.index("head")]
     assert figure.is_valid[:, 0].all()
     np.testing.assert_allclose(head[:, 2], (1.000 + 1.001 + 1.002 + 1.003) / 4, atol=1e-6)
     with pytest.raises(DataError, match="no point is seen in any of 10 frames"):
-        read_motion(write(tmp_path / "a.c3d", MARKERS, np.full((10, len(MARKERS), 3), np.nan)))
+        read_motion(write_c3d(tmp_path / "a.c3d", MARKERS, np.full((10, len(MARKERS), 3), np.nan)))
 
 
 def test_two_subjects_must_be_told_apart(tmp_path):
     labels = [f"{who}:{m}" for who in ("Ann", "Bob") for m in MARKERS]
-    path = write(tmp_path / "a.c3d", labels, cloud(len(labels)))
+    path = write_c3d(tmp_path / "a.c3d", labels, cloud(len(labels)))
     with pytest.raises(DataError, match=r"several subjects: Ann, Bob; give subject=NAME"):
         read_motion(path)
     bob = read_motion(path, options={"subject": "Bob"})
@@ -96,9 +84,9 @@ def test_two_subjects_must_be_told_apart(tmp_path):
 
 
 def test_units(tmp_path):
-    metres = write(tmp_path / "m.c3d", MARKERS, cloud(len(MARKERS)) / 1000, unit="m")
+    metres = write_c3d(tmp_path / "m.c3d", MARKERS, cloud(len(MARKERS)) / 1000, unit="m")
     np.testing.assert_allclose(read_motion(metres).positions_m[0, 0], [2.0, 3.0, 1.0], atol=1e-6)
-    strange = write(tmp_path / "s.c3d", MARKERS, cloud(len(MARKERS)), unit="cubit")
+    strange = write_c3d(tmp_path / "s.c3d", MARKERS, cloud(len(MARKERS)), unit="cubit")
     with pytest.raises(DataError, match=r"its unit is 'cubit'.*Give units="):
         read_motion(strange)
     assert read_motion(strange, options={"units": "0.5"}).source.metres_per_unit == 0.5
@@ -109,7 +97,7 @@ def test_no_c3d(tmp_path):
     path.write_bytes(b"HIERARCHY" * 100)
     with pytest.raises(DataError, match="is no C3D"):
         read_motion(path, format="c3d")
-    whole = write(tmp_path / "b.c3d", MARKERS, cloud(len(MARKERS))).read_bytes()
+    whole = write_c3d(tmp_path / "b.c3d", MARKERS, cloud(len(MARKERS))).read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DataError, match=r"a\.c3d is cut off: \d+ bytes, but its header announces 10 frames"):
         read_motion(path)
