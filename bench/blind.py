@@ -477,7 +477,9 @@ licence = "CC BY-NC 4.0"
     events: dict[str, list[str]] = defaultdict(list)
     with (source / "EPIC_100_validation.csv").open(encoding="utf-8") as file:
         for row in sorted(csv.DictReader(file), key=lambda row: row["start_timestamp"]):
-            events[row["video_id"]].append(" ".join(words_of(row["narration"])))
+            events[f"data/videos/EPIC/{row['video_id']}.MP4"].append(" ".join(words_of(row["narration"])))
+    if others := {item.source_id for item in items} - events.keys():
+        raise SystemExit(f"no events of {sorted(others)[:3]}: readers would be taught on what they are asked")
     in_time = tuple((video, tuple(texts)) for video, texts in sorted(events.items()))
     return Made(items=items, n_asked=len(items), events=in_time)
 

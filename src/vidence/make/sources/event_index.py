@@ -153,6 +153,7 @@ class EventIndex:
         self._by_video = {video: Counter(map(pair_of, results)) for video, results in events.items()}
         self._counts: Counter[Pair] = Counter()
         self._n_videos: Counter[Pair] = Counter()
+        self.n_videos = len(events)
         for counts in self._by_video.values():
             self._counts.update(counts)
             self._n_videos.update(counts.keys())

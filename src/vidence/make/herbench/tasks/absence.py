@@ -46,9 +46,10 @@ class Present(Thing):
 
 @dataclass(frozen=True, kw_only=True)
 class Absent(Thing):
-    """Something that does not occur and would fit; what is common elsewhere is drawn sooner."""
+    """Something that does not occur and would fit; what is common elsewhere is drawn sooner, by `weight`."""
 
     n_elsewhere: int
+    weight: float = 1.0
     why: str = ""
 
 
@@ -147,7 +148,7 @@ class AbsenceTask(ComputedTask):
 def _draw(video_id: str, pool: Pool, structure: str, *, n: int, rng: np.random.Generator) -> Sets:
     """Draw sets of things, those that never occur by the root of how often they do elsewhere."""
     n_absent = len(pool.absent)
-    weights = np.sqrt([thing.n_elsewhere for thing in pool.absent])
+    weights = [thing.weight * thing.n_elsewhere**0.5 for thing in pool.absent]
     absent = (-np.log(weights) - rng.gumbel(size=(n, n_absent))).argsort(axis=1)
     present = n_absent + rng.random((n, len(pool.present))).argsort(axis=1)
 

@@ -78,7 +78,7 @@ class Ac(ComputedTask):
     code = "AC"
     title = "Action Counting"
     family = "MEA&N"
-    version = 8
+    version = 9
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = (*STRUCTURES, "most-often")
 

@@ -37,7 +37,7 @@ class Fom(AbsenceTask):
 
     code = "FOM"
     title = "False Object Memory"
-    version = 3
+    version = 4
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

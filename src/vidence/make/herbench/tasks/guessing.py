@@ -75,7 +75,7 @@ class EventCounts:
         self._n_texts = Counter(text for some in self._texts.values() for text in some)
 
     def traits(self, video: str, things: Sequence[Thing]) -> tuple[Floats, Floats]:
-        """Shapes: of each thing (n_things, 6), of each pair (n_things, n_things, 2)."""
+        """Shapes: of each thing (n_things, 6), of each pair (n_things, n_things, 3)."""
         number = [self._number.get(thing.key, -1) for thing in things]
         own, written = self._counts[self.row.get(video, -1), number], self._texts.get(video, frozenset())
         both = self._both[np.ix_(number, number)] - np.outer(own > 0, own > 0) + _UNSEEN
@@ -83,13 +83,8 @@ class EventCounts:
         n_events = self._counts[:, number].sum(axis=0) - own + _UNSEEN
         n_written = [self._n_texts[thing.text] - (thing.text in written) + _UNSEEN for thing in things]
         lift = np.log(both * len(self.row) / np.outer(n_videos, n_videos))
-        words = {word: i for i, word in enumerate({w for thing in things for w in thing.text.split()})}
-        has = np.zeros((len(things), len(words)))
-        for i, thing in enumerate(things):
-            has[i, [words[word] for word in thing.text.split()]] = 1.0
-        n_shared, n_words = has @ has.T, has.sum(axis=1)
-        shared = n_shared / (n_words[:, None] + n_words - n_shared)
-        pairs = np.stack([lift, shared], axis=2) * ~np.eye(len(things), dtype=bool)[:, :, None]
+        words = np.array([[word for _, word in _marks(thing.text)[:2]] for thing in things])
+        pairs = np.dstack([lift, words[:, None] == words]) * ~np.eye(len(things), dtype=bool)[:, :, None]
         common, worded = np.log(n_videos), np.log(n_written)
         lengths = np.array([len(thing.text) for thing in things])
         often = np.log(n_events / n_videos)

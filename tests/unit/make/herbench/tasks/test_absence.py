@@ -158,6 +158,13 @@ def test_how_common_things_are_tells_nothing_where_it_can_be_learnt(on_sixty_mar
     assert np.mean(hits) < 0.27
 
 
+def test_what_weighs_less_is_drawn_less_often():
+    absent = [missing("usual"), Absent(text="far", key="far", n_elsewhere=3, weight=0.1)]
+    pool = Pool(present=[present(i) for i in range(4)], absent=absent, words=WORDS, counts={})
+    drawn = absence._draw("v", pool, "absent", n=2000, rng=np.random.default_rng(0))
+    assert np.mean(drawn.places[:, 0] == 1) == pytest.approx(1 / 11, abs=0.02)
+
+
 def test_with_few_videos_every_set_is_kept():
     hits = [common.index(min(common)) == right for right, common in asked_on(LEAST_VIDEOS - 1)["absent"]]
     assert np.mean(hits) > 0.3

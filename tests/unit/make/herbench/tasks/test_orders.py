@@ -12,6 +12,8 @@ from subjects.log_tasks import ask, drafts, reasons, right
 from vidence import catalog
 from vidence.errors import UsageError
 from vidence.make.herbench.tasks import guessing
+from vidence.make.herbench.tasks.events import event_context
+from vidence.make.herbench.tasks.guessing import LEAST_VIDEOS
 from vidence.make.herbench.tasks.orders import perturbed, rotate, swap_mid, wrong_order, wrong_orders
 from vidence.make.pipeline.material import Corpus, Event
 from vidence.make.sources.event_index import EventIndex
@@ -65,6 +67,15 @@ def test_what_is_filled_is_not_called_absent_where_something_is_poured(verb, is_
     )
     asked = drafts(ask("fam", here, elsewhere), "absent")
     assert ("fill blender" in {right(draft) for draft in asked}) == is_asked
+
+
+@pytest.mark.parametrize(("n_others", "is_asked"), [(LEAST_VIDEOS - 2, False), (LEAST_VIDEOS - 1, True)])
+def test_a_false_action_has_a_verb_of_the_video_and_any_object_where_sets_are_matched(n_others, is_asked):
+    logs = {f"w{i}": events([*HERE, ("open", "fridge"), ("peel", "lemon")]) for i in range(n_others)}
+    corpus = Corpus(events={"v": events(HERE), **logs})
+    pool = catalog.create("task", "fam").pool(event_context("v", corpus.events["v"], corpus))
+    assert [thing.text for thing in pool.absent] == ["open fridge"] * is_asked
+    assert all(thing.weight == 0.1 for thing in pool.absent)
 
 
 def test_an_action_must_be_common_elsewhere_to_be_asked() -> None:
