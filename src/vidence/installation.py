@@ -101,15 +101,15 @@ def toml_of(text: str) -> dict[str, object]:
     """Parse a TOML text.
 
     Raises:
-        TOMLDecodeError: it is none, is nested too deeply, or has a number of thousands of digits or a key of
+        ValueError: it is none, is nested too deeply, or has a number of thousands of digits or a key of
             more than 64 parts, whose time grows with their square.
     """
     if _LONG_KEY.search(text):
-        raise tomllib.TOMLDecodeError("a key has more than 64 parts")
+        raise ValueError("a key has more than 64 parts")
     try:
         return tomllib.loads(text)
-    except (RecursionError, ValueError) as error:  # the standard library raises them as they are
-        raise tomllib.TOMLDecodeError(str(error)) from error
+    except RecursionError as error:
+        raise ValueError(str(error)) from error
 
 
 def packaged(room: str, name: str, kind: type[T]) -> T:

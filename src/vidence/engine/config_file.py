@@ -2,7 +2,6 @@
 
 import difflib
 import re
-import tomllib
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,7 +68,7 @@ def config_of(text: str, kind: type[RecordT], *, name: str) -> RecordT:
     """
     try:
         raw = toml_of(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise UsageError(f"the configuration {name} is not TOML: {error}") from error
     for steps, what in _faults(raw, kind, ()):
         raise UsageError(f"{_place(name, text, steps)}: {what}")
@@ -171,7 +170,7 @@ def _line(lines: Sequence[str], steps: Sequence[Step]) -> int | None:
     for end in range(1, len(lines) + 1):
         try:
             raw: object = toml_of("\n".join(lines[:end]))
-        except tomllib.TOMLDecodeError:
+        except ValueError:
             continue  # inside a value of several lines
         if _holds(raw, steps):
             return start

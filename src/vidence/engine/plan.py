@@ -6,7 +6,6 @@ import math
 import platform
 import subprocess
 import sys
-import tomllib
 from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -653,7 +652,7 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
         ) from error
     except OSError as error:
         raise StoreError(f"cannot read {path}: {cause(error)}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise StoreError(f"{path} is not readable as TOML: {error}") from error
     plan = raw.get("plan")
     file = plan.get("format") if isinstance(plan, dict) else None

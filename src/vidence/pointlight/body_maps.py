@@ -2,7 +2,6 @@
 
 import difflib
 import re
-import tomllib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -65,7 +64,7 @@ def read_body_map(path: Path) -> BodyMap:
         table = toml_of(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {cause(error)}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UsageError(f"{path}: no TOML: {error}") from error
     return _checked(table, name=path.stem, where=str(path))
 

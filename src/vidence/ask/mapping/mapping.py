@@ -3,7 +3,6 @@
 import hashlib
 import math
 import re
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -289,7 +288,7 @@ def _table_of(name: str) -> dict[str, object]:
         raise UnknownNameError("preset of --map", name, known)
     try:
         return read_toml(path)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise UsageError(f"{name} cannot be read as a mapping in TOML: {cause(error)}") from error
 
 

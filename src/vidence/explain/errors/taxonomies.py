@@ -1,6 +1,5 @@
 """Taxonomies of errors: TOML files, built in or the user's."""
 
-import tomllib
 from collections.abc import Iterable
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -92,7 +91,7 @@ def read_taxonomy(text: str, *, where: str) -> Taxonomy:
     """
     try:
         taxonomy = msgspec.convert(toml_of(text), Taxonomy)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except ValueError as error:
         raise DataError(f"{where} is no taxonomy: {error}") from error
     names = [kind.name for kind in taxonomy.kinds]
     if len(taxonomy.labels) < 2:

@@ -8,7 +8,6 @@ import csv
 import difflib
 import io
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -223,10 +222,10 @@ def read_notes(text: str, *, where: str) -> Notes:
     """
     try:
         return msgspec.convert(toml_of(text), Notes)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{where}: {error}; expected TOML") from error
     except msgspec.ValidationError as error:
         raise DataError(f"{where}: {error}; see the guide 'Published tables' for the form") from error
+    except ValueError as error:
+        raise DataError(f"{where}: {error}; expected TOML") from error
 
 
 def read_table(text: str, *, name: str, where: str, notes: Notes) -> PublishedTable:
