@@ -26,6 +26,7 @@ def test_the_packages_of_extras_are_named_once(said):
 
 def test_the_pip_of_this_python_is_called(said, monkeypatch, tmp_path):
     monkeypatch.setattr(installation.shutil, "which", lambda name: str(tmp_path / "pip"))
+    monkeypatch.setattr(installation, "is_importable", lambda module: True)
     assert shlex.split(installation.pip()) == [sys.executable, "-m", "pip"]
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     assert installation.pip() == "pip"
