@@ -52,10 +52,15 @@ class TrustError(UsageError):
     """A plan or configuration needs a key, host or code that the user has not allowed; none was used."""
 
 
-_OTHER_WAYS = (
+_FOR_QUESTIONS = (
     ". For a data set on the hub give hf:OWNER/NAME to vidence get, then to vidence run; for questions of "
     "your own give the path of their file, with --map where its columns have other names"
 )
+_FOR_MODELS = (
+    ". Name a model as PROVIDER:MODEL, such as openai:gpt-4.1, or openai:MODEL?base_url=ADDRESS for a server "
+    "of your own"
+)
+_OTHER_WAYS = {"benchmark": _FOR_QUESTIONS, "release": _FOR_QUESTIONS, "model": _FOR_MODELS}
 
 
 class UnknownNameError(UsageError):
@@ -68,7 +73,7 @@ class UnknownNameError(UsageError):
         near = difflib.get_close_matches(name.rpartition("/")[2].lower(), self.known, n=1, cutoff=0.5)
         near = near or difflib.get_close_matches(name, self.known, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        more = _OTHER_WAYS if kind in ("benchmark", "release") else ""
+        more = _OTHER_WAYS.get(kind, "")
         listed = ", ".join(self.known) or "none"
         super().__init__(f"there is no {kind} named {name!r}.{hint} Known: {listed}{more}")
 

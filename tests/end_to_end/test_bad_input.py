@@ -66,7 +66,7 @@ def test_names_that_look_like_markup_are_shown_as_they_are(vidence, questions):
     again = vidence("resume", folder)
     assert f"wrote {folder}/report.html" in again.err
     third = vidence("resume", folder)
-    assert f"see vidence report {folder}" in third.err
+    assert f"see vidence report '{folder}'" in third.err
     found = vidence("diagnose", "mrfs", folder, "--no-page")
     assert f"mrfs · {spec} · {folder}" in found.err
     refused = vidence("diagnose", "mrfs", folder, "--protocol", "own", "--frames", "3")

@@ -329,9 +329,9 @@ def _reasons(decoder: msgspec.json.Decoder[ValueT]) -> Iterator[None]:
     except msgspec.ValidationError as error:
         raise explained(error, record=decoder.type) from error
     except msgspec.DecodeError as error:
-        raise FieldError("JSON", f"{error}; expected one JSON object") from error
+        raise FieldError("JSON", f"{error}; expected one JSON object per line") from error
     except RecursionError as error:
-        raise FieldError("JSON", f"{_TOO_DEEP}; expected one JSON object") from error
+        raise FieldError("JSON", f"{_TOO_DEEP}; expected one JSON object per line") from error
 
 
 def numbers_as_texts(value: bytes) -> bytes:

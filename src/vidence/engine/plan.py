@@ -38,7 +38,7 @@ _LEAST, _MOST = math.nextafter(0, 1), sys.float_info.max  # above zero, and belo
 _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     **dict.fromkeys(
         (
-            *("frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
+            *("repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
             *("limit", "sample", "max_cost", "requests_per_minute", "tokens_per_minute", "batch_poll_s"),
         ),
         (_LEAST, _MOST, "more than 0"),
@@ -46,6 +46,7 @@ _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     **dict.fromkeys(
         ("price_in", "price_out", "judge_price_in", "judge_price_out", "patience_s"), (0, _MOST, "0 or more")
     ),
+    "frames": (_LEAST, _MOST, "more than 0, or the selector none, which shows no frames"),
     "jpeg_quality": (1, MOST_QUALITY, f"1 to {MOST_QUALITY}"),
     "temperature": (0, 10, "0 to 10"),
     "top_p": (_LEAST, 1, "more than 0, up to 1"),
@@ -624,6 +625,8 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
                 f"--out {quoted(folder)}"
             ) from error
         missing = f"{path.name} is missing" if folder.exists() else "no such folder"
+        if inner := min(folder.glob(f"*/{PLAN_FILE}"), default=None):
+            missing = f"it holds run folders, such as {inner.parent}"
         raise StoreError(
             f"{folder} is not a run folder: {missing}; give the folder that `vidence run` wrote (runs/... or "
             "--out)"

@@ -60,7 +60,7 @@ def test_brackets_that_are_nested_too_deeply_are_a_bad_file_or_a_bad_row() -> No
 @pytest.mark.parametrize(
     ("behind", "said"),
     [
-        (b', "answer": "A"', "JSON: Input data was truncated; expected one JSON object"),
+        (b', "answer": "A"', "JSON: Input data was truncated; expected one JSON object per line"),
         (b'} {"item_id": "2"', "JSON: JSON is malformed"),
         (b', "\xff": 1}', "encoding: not UTF-8"),
     ],
@@ -104,7 +104,7 @@ def test_a_header_has_the_needed_columns_and_no_others() -> None:
         (b'{"choices": "a, b"}', r'choices: Expected `array`, got `str`; write it as \["one", "another"\]'),
         (b'{"item_id": true}', "item_id: Expected `str`, got `bool`; put it in quotes"),
         (b'{"question": "Q"}', "item_id: absent; this field is required"),
-        (b"{", "JSON: Input data was truncated; expected one JSON object"),
+        (b"{", "JSON: Input data was truncated; expected one JSON object per line"),
         (b'{"item_id": "\xff"}', "encoding: not UTF-8"),
         (
             b'{"item_id": "1", "question": "Q", "answer": "A", "media": [{"pth": "a"}]}',

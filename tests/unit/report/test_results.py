@@ -89,6 +89,8 @@ def test_folders_without_a_run_that_vidence_wrote_are_left_out_of_several(runs, 
     assert caplog.messages == [f"left out, since they hold no run: {audit}, {asked}"]
     with pytest.raises(StoreError, match=f"{audit.name} is not a run folder"):
         load_runs([audit])
+    with pytest.raises(StoreError, match=f"is not a run folder: it holds run folders, such as {first}"):
+        load_runs([tmp_path])
     (second / "plan.toml").unlink()
     with pytest.raises(StoreError, match="holds a run that never began"):
         load_runs([first, audit, second])

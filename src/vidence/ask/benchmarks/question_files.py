@@ -301,7 +301,8 @@ class QuestionReader:
             DataError: there are none.
         """
         if not self.items:
-            first = f"; the first of {len(self._problems)}: {self._problems[0]}" if self._problems else ""
+            n = len(self._problems)
+            first = f"; the first of {n}: {self._problems[0]}" if n else ": it has no rows"
             where = self._files[0].path if len(self._files) == 1 else self._files[0].path.parent
             raise DataError(f"{where} holds no usable question{first}; {self._format_hint}")
         content_hash = self._files[0].content_hash

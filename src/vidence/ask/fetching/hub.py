@@ -224,7 +224,9 @@ def _explained(address: HubAddress, *, is_offline: bool) -> Iterator[None]:
             f"the hub answered {status} for {address}, several times; try again later{hint}"
         ) from error
     except (errors.LocalEntryNotFoundError, httpx2.HTTPError, OSError) as error:
-        why = "HF_HUB_OFFLINE is set" if is_offline else _first_line(error)
+        is_away = isinstance(error, httpx2.ConnectError)
+        why = "the hub cannot be reached" if is_away else _first_line(error)
+        why = "HF_HUB_OFFLINE is set" if is_offline else why
         raise DataError(
             f"{address} cannot be fetched ({why}); what was fetched is kept: repeat the command to continue"
         ) from error

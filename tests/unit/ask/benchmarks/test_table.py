@@ -167,7 +167,7 @@ def test_strict_reading_stops_and_problems_have_their_line_or_entry(tmp_path: Pa
     [
         ("q.json", b'[\n{"item_id": "a"},\n{"item_id" "b"}\n]', r"q\.json:3: .*expected one JSON list"),
         ("q.json", b'[{"item_id": "a"}', r"q\.json:1: .*truncated"),
-        ("q.json", b"[]", "holds no usable question"),
+        ("q.json", b"[]", "holds no usable question: it has no rows"),
         ("q.jsonl", b" \n\n", "is empty"),
         ("q.jsonl", b"", "is empty"),
         ("q.jsonl", line().encode("utf-16"), "UTF-16.*expected UTF-8"),
