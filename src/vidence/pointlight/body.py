@@ -1,4 +1,4 @@
-"""Points of a body by name: 12, 13 or 15 of them, from the joints or markers of any format."""
+"""Named points of a body (12, 13 or 15) from the joints or markers of any format."""
 
 import difflib
 from collections.abc import Mapping, Sequence, Set
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 def steady_mean(places: Floats) -> Floats:
-    """The mean of several points, which does not jump when some of them are hidden for a while.
+    """The mean of several points, continuous while some of them are hidden.
 
     Where some are hidden, the mean of the others is taken, moved by what it differed from the full mean
     when all were seen, before and after. Where all are hidden there is no value.
@@ -74,7 +74,7 @@ def hip_centres(waist: Floats) -> tuple[Floats, Floats]:
 
 
 def whole(group: Floats) -> Floats:
-    """Markers on one bone, with one that is hidden put in where the others have it.
+    """Markers on one bone; hidden ones are reconstructed from the others.
 
     The others are laid over the mean shape of the group in frames in which all are seen (Kabsch, 1976).
 
@@ -100,7 +100,7 @@ def whole(group: Floats) -> Floats:
 
 
 def _mean_shape(groups: Floats) -> Floats:
-    """The mean of groups (n, n_points, 3), each laid over the first; of many, some hundreds."""
+    """The mean of groups (n, n_points, 3) after alignment to the first; a sample if there are many."""
     first = groups[0]
     laid = []
     for group in groups[:: max(1, len(groups) // 200)]:
@@ -110,7 +110,7 @@ def _mean_shape(groups: Floats) -> Floats:
 
 
 def _laid_over(points: Floats, target: Floats) -> tuple[Floats, Floats, Floats]:
-    """The turn, and both middles, so that ``(points - start) @ turn + centre`` comes nearest to `target`."""
+    """Rotation and both centroids such that ``(points - start) @ turn + centre`` best fits `target`."""
     start, centre = points.mean(axis=0), target.mean(axis=0)
     left, _, right = np.linalg.svd((points - start).T @ (target - centre))
     mirror = np.diag([1.0, 1.0, np.sign(np.linalg.det(left @ right))])
@@ -189,7 +189,7 @@ def leg_joints(waist: Floats, knees: Floats, ankles: Floats) -> Mapping[str, Flo
 
 
 def _inside(hip: Floats, markers: Floats, outside: Floats, *, sign: float) -> tuple[Floats, Floats]:
-    """Knee and ankle, half a breadth inside of their `markers`; `outside` points away from the other leg."""
+    """Knee and ankle, half a joint width inside their `markers`; `outside` points away from the other leg."""
     knee_marker, ankle_marker = markers
     lengths = _length(knee_marker - hip) + _length(ankle_marker - knee_marker)
     if not np.isfinite(lengths).any():
@@ -210,7 +210,7 @@ def _inside(hip: Floats, markers: Floats, outside: Floats, *, sign: float) -> tu
 
 
 def _between_bones(hip: Floats, knee: Floats, ankle: Floats) -> Floats:
-    """The knee, moved so that thigh and shank have their usual lengths as far as it need not go far.
+    """The knee, moved by a limited distance so that thigh and shank keep their usual lengths.
 
     The least squares of how far it moves and of `_TRUST_IN_BONES` times by how much the bones are too long,
     by Gauss and Newton.
@@ -301,7 +301,7 @@ def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> 
 
 
 def by_map(motion: Motion, naming: BodyMap) -> Motion:
-    """The points of a body that a map names, in place of the joints or markers.
+    """The points of a body that a map names, replacing joints or markers.
 
     Raises:
         DataError: the map names something that the motion does not have; the message says what is near.
@@ -346,7 +346,7 @@ def place_points(
     is_on_skin: bool = False,
     naming: BodyMap | None = None,
 ) -> dict[str, Floats]:
-    """Where points of the body are.
+    """The positions of the points of the body.
 
     Args:
         positions: of joints or markers, shape (n_frames, n_names, 3), metres; NaN if not seen.
@@ -399,7 +399,7 @@ def left_on_skin(names: Sequence[str], *, unseen: Set[str] = frozenset()) -> tup
 
 
 def _computed(chosen: BodyMap, names: Sequence[str], *, unseen: Set[str]) -> tuple[str, ...]:
-    """The joints in the legs that are computed from the markers of these names.
+    """The leg joints computed from markers of these names.
 
     Hips are wherever their markers are named, as a mean of three of them would be off to one side; knees and
     ankles only where all the markers that they need are seen now and then.

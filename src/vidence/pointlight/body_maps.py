@@ -20,7 +20,7 @@ _PREFIX = re.compile(r"^(?:.*[:|])?(?:mixamorig\d*_?)?")
 
 
 class BodyMap(Record, omit_defaults=True):
-    """A body map: for each point of the body the names that are averaged.
+    """A body map: for each point of the body, the names to average.
 
     With `is_markers` the names are of markers on the skin; hips, knees and ankles are then computed from them
     (see `markers`), and the hips name the waist: left front, right front, left back, right back.
@@ -33,13 +33,13 @@ class BodyMap(Record, omit_defaults=True):
 
 @cache
 def shipped() -> tuple[BodyMap, ...]:
-    """The maps that come with vidence, those first that are preferred where several fit."""
+    """The maps of vidence, in order of preference."""
     tables = packaged("vidence.pointlight", "bodies.toml", dict[str, dict[str, object]])
     return tuple(_checked(table, name=name, where=f"bodies.toml: {name}") for name, table in tables.items())
 
 
 def body_map(text: str) -> BodyMap:
-    """A map by the name of one that comes with vidence, or by its file.
+    """A map by its name in vidence, or from a file.
 
     Raises:
         UsageError: there is none, or the file is no map; the message says what is wrong in it.
@@ -55,7 +55,7 @@ def body_map(text: str) -> BodyMap:
 
 
 def read_body_map(path: Path) -> BodyMap:
-    """Read a map from a file: a table ``[points]`` from point to one or more names, which are averaged.
+    """Read a map from a file: a table ``[points]`` from point to names, which are averaged.
 
     Raises:
         UsageError: it cannot be read, names an unknown point, or one name for both sides.
@@ -97,7 +97,7 @@ def _checked(table: dict[str, object], *, name: str, where: str) -> BodyMap:
 
 
 def bare(name: str) -> str:
-    """Strip the prefix that programs put before a name.
+    """Strip the prefix that programs add to names.
 
     >>> bare("mixamorig:LeftArm"), bare("Armature|mixamorig_Hips"), bare("Ann:LKNE")
     ('LeftArm', 'Hips', 'LKNE')

@@ -58,12 +58,12 @@ def _figure_of(motion: Motion) -> Motion:
 
 
 def has_body(motion: Motion, points: tuple[str, ...]) -> bool:
-    """Whether a motion gives these points of the body."""
+    """Whether a motion has these points of the body."""
     return set(points) <= set(points_of(motion.names))
 
 
 def height(motion: Motion) -> Check:
-    """The stature: from the ankles to the head in the straightest frames, as a share of the whole body.
+    """The stature: ankles to head in the straightest frames, scaled to the whole body.
 
     A body that never stands straight looks smaller. A wrong unit is far off.
     """
@@ -82,7 +82,7 @@ def height(motion: Motion) -> Check:
 
 
 def upright(motion: Motion) -> Check:
-    """The share of frames in which the head is above the hips and these are above the ankles.
+    """The share of frames with the head above the hips and the hips above the ankles.
 
     Low where another axis points up, where the points are named in a wrong order, or in handstands.
     """
@@ -145,7 +145,7 @@ def sides(motion: Motion) -> Check:
 
 
 def _across(figure: Motion, joint: str) -> Floats:
-    """From the right to the left over the floor, length 1, shape (n_frames, 3); NaN if not known."""
+    """The horizontal direction from right to left, length 1, shape (n_frames, 3); NaN if unknown."""
     left, right = (figure.positions_m[:, figure.index(f"{side}_{joint}")] for side in ("left", "right"))
     way = (left - right) * [1.0, 0.0, 1.0]
     length = np.linalg.norm(way, axis=1, keepdims=True)
@@ -154,7 +154,7 @@ def _across(figure: Motion, joint: str) -> Floats:
 
 
 def _bending(figure: Motion, across: Floats) -> float | None:
-    """How far knees are in front of the line from hip to ankle, as a share of how far off it they are."""
+    """How far knees are in front of the hip-ankle line, as a share of their distance from it."""
     ahead, off = 0.0, 0.0
     forwards = np.cross(across, [0.0, 1.0, 0.0])
     for side in ("left", "right"):
@@ -170,7 +170,7 @@ def _bending(figure: Motion, across: Floats) -> float | None:
 
 
 def _apart(figure: Motion, joint: str, across: Floats) -> float | None:
-    """How far the left joint is to the left of the right one, as a share of their way apart sideways."""
+    """How far the left joint is left of the right one, as a share of their sideways distance."""
     left, right = (figure.positions_m[:, figure.index(f"{side}_{joint}")] for side in ("left", "right"))
     far = ((left - right) * across).sum(axis=1)
     counted = far[np.isfinite(far) & (np.abs(far) > 0.03)]
@@ -195,7 +195,7 @@ def skeleton(motion: Motion) -> Check:
 
 
 def limbs(motion: Motion) -> Check:
-    """How much the length of a bone varies: standard deviation over mean, of the bone that varies most.
+    """How much bone lengths vary: standard deviation over mean, for the most variable bone.
 
     Joints with their bones are rigid by construction; markers on the skin, and other points, are not.
     """
@@ -226,7 +226,7 @@ def limbs(motion: Motion) -> Check:
 
 
 def gaps(motion: Motion) -> Check:
-    """The share of points that are hidden, over all frames."""
+    """The share of hidden points over all frames."""
     hidden = ~motion.is_valid
     share = float(hidden.mean())
     worst = int(hidden.mean(axis=0).argmax())
@@ -257,12 +257,12 @@ def presence(motion: Motion) -> Check:
 
 
 def absences(motion: Motion) -> list[tuple[int, int]]:
-    """The stretches of frames, each from its first to its last, that show fewer than half of the points."""
+    """Stretches of frames (first, last) that show fewer than half of the points."""
     return [(int(start), int(stop) - 1) for start, stop in runs(motion.is_valid.mean(axis=1) < 0.5)]
 
 
 def spans(away: Sequence[tuple[int, int]], *, start: int = 0) -> str:
-    """Stretches in words, the first three of them; `start` is the number of the first frame.
+    """The first three stretches in words; `start` is the number of the first frame.
 
     >>> spans([(0, 4), (9, 9)], start=100)
     '100 to 104, 109 to 109'
@@ -272,7 +272,7 @@ def spans(away: Sequence[tuple[int, int]], *, start: int = 0) -> str:
 
 
 def longest_gap_s(motion: Motion) -> float:
-    """How long a point is hidden at most, in seconds."""
+    """The longest time for which a point is hidden, in seconds."""
     gaps = [gap for is_seen in motion.is_valid.T for gap in runs(~is_seen)]
     return max((int(stop - start) for start, stop in gaps), default=0) / motion.fps
 
@@ -301,7 +301,7 @@ def first_step(motion: Motion) -> Check:
 
 
 def jumps(motion: Motion) -> Check:
-    """The highest speed of a point; more than a hand reaches is an error of the recording."""
+    """The highest speed of a point; faster than any hand means a recording error."""
     if motion.n_frames < 2:
         return _nothing("jumps", "one frame")
     motion = _figure_of(motion)
@@ -319,7 +319,7 @@ def jumps(motion: Motion) -> Check:
 
 
 def gravity(motion: Motion) -> Check:
-    """The vertical acceleration of the centre of mass at the top of jumps; -9.81 m/s² when time is right.
+    """The vertical acceleration of the centre of mass in jumps; -9.81 m/s² if the rate is right.
 
     A jump is a stretch in which no point of the body is within 10 cm of the floor (the lowest 2 % of places
     of the feet), in which the centre falls by 6 cm on both sides of its highest place, and in which no foot
@@ -373,7 +373,7 @@ def _falls(
 
 
 def _rests(feet: Floats, centre: Floats) -> bool:
-    """Whether a foot stays within 15 mm for 40 % of the frames while the body goes on."""
+    """Whether a foot stays within 15 mm for 40 % of the frames while the body moves on."""
     size = max(2, int(0.4 * len(feet)))
     for start in range(len(feet) - size + 1):
         part = slice(start, start + size)
@@ -415,7 +415,7 @@ def stride(motion: Motion) -> Check:
 
 
 def _unbroken(paths: Floats) -> Floats:
-    """Paths without gaps: straight lines over hidden frames, from the first to the last that are seen."""
+    """Paths with hidden frames interpolated linearly, between the first and last visible ones."""
     seen = np.isfinite(paths).all(axis=2)
     known = np.flatnonzero(np.all(seen, axis=1))
     if len(known) < 2:

@@ -13,7 +13,7 @@ _BLOCK = 16  # frames that are drawn together
 
 
 def frames(stimulus: Stimulus, *, block: int = _BLOCK) -> Iterator[NDArray[np.uint8]]:
-    """The pictures of a stimulus one by one, RGB of shape (height, width, 3).
+    """The frames of a stimulus one by one, RGB of shape (height, width, 3).
 
     A pixel is covered by as much of a disc as its centre lies inside the edge: fully from half a pixel
     inside, not at all from half a pixel outside. Later dots lie over earlier ones.
@@ -54,7 +54,7 @@ def _stamp(
     radius_px: float,
     border: int,
 ) -> None:
-    """Draw one dot, a disc, into the frames `values`; `canvas` has a border as wide as a dot reaches."""
+    """Draw one dot, a disc, into the frames `values`; `canvas` has a border as wide as a dot."""
     x, y = centres[:, 0], centres[:, 1]
     offsets = np.arange(-border, border + 1)
     column, row = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
@@ -79,7 +79,7 @@ _INK, _PAPER = (30, 30, 30), (250, 250, 250)
 
 
 def evenly(n_frames: int, n_shown: int) -> list[int]:
-    """Frames at even distances, at most `n_shown`, the first and the last included.
+    """Evenly spaced frames, at most `n_shown`, including the first and last.
 
     >>> evenly(20, 8), evenly(3, 8)
     ([0, 3, 5, 8, 11, 14, 16, 19], [0, 1, 2])

@@ -1,4 +1,4 @@
-"""A stimulus in numbers, and as a folder that an experiment shows with PsychoPy or jsPsych."""
+"""A stimulus as numbers, and as a folder for experiments in PsychoPy or jsPsych."""
 
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -15,11 +15,11 @@ from vidence.pointlight.stimulus import Stimulus
 from vidence.records import Record
 
 _DIGITS: Final = 4
-"""Places behind the comma of pixels: a tenth of a micrometre on any screen."""
+"""Decimals of pixels: a tenth of a micrometre on any screen."""
 
 
 class Dot(Record, omit_defaults=True):
-    """One dot: the point of the body and the figure that it shows (-1 and "" for noise), and its colour."""
+    """One dot: its point of the body, its figure (-1 and "" for noise), and its colour."""
 
     joint: str
     figure: int
@@ -39,7 +39,7 @@ class Frame(Record):
 
 
 class Dots(Record):
-    """A stimulus in numbers, as ``dots.json`` holds it: all that is needed to draw it."""
+    """A stimulus as numbers, as in ``dots.json``: everything needed to draw it."""
 
     width_px: int
     height_px: int
@@ -53,7 +53,7 @@ class Dots(Record):
 
 
 def dots_of(stimulus: Stimulus) -> Dots:
-    """The numbers of a stimulus."""
+    """A stimulus as numbers."""
     spec = stimulus.spec
     x = stimulus.centres_px[..., 0] - spec.width_px / 2
     y = spec.height_px / 2 - stimulus.centres_px[..., 1]
@@ -81,7 +81,7 @@ def _rounded(values: NDArray[np.float64]) -> list[float | None]:
 
 
 def lights_of(stimulus: Stimulus) -> Lights:
-    """What a browser needs of a stimulus to draw it, to a hundredth of a pixel."""
+    """What a browser needs to draw a stimulus, to a hundredth of a pixel."""
     dots = dots_of(stimulus)
     return Lights(
         width_px=dots.width_px,

@@ -1,4 +1,4 @@
-"""Figures to show: one body, or two on one clock and in one space."""
+"""Figures to show: one body, or two with one clock and one space."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class Pair:
 
 
 def pair(first: Motion, second: Motion, *, points: str = "13", most_cut_s: float = 0.1) -> Pair:
-    """Put two actors on one clock.
+    """Synchronize two actors.
 
     Frames are matched by their numbers in the files: where one has lost its first frames, so does the other.
     What one has more at the end is cut off. Bodies without a unit that were scaled to a stature get one
@@ -121,7 +121,7 @@ _LEAST_WAY_M = 0.05
 
 
 def align(pair: Pair) -> Pair:
-    """Move the second actor so that right hands that hold each other coincide.
+    """Move the second actor so that joined right hands coincide.
 
     Hands that hold each other move together. The half second is sought in which the way from one wrist to the
     other is steadiest while both move by 5 cm or more; the second actor is then moved over the floor until
@@ -161,7 +161,7 @@ def align(pair: Pair) -> Pair:
 
 
 def shift(pair: Pair, offset_m: tuple[float, float, float]) -> Pair:
-    """Move the second actor, such as by the offset that another trial of the session gave."""
+    """Move the second actor, for example by the offset found in another trial of the session."""
     total = tuple(float(a + b) for a, b in zip(pair.offset_m, offset_m, strict=True))
     moved = replace(pair.second, positions_m=pair.second.positions_m + np.array(offset_m))
     message = ", ".join(f"{v:+.3f}" for v in offset_m)

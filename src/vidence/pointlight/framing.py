@@ -1,4 +1,4 @@
-"""Where the camera is: which way bodies face, what it follows, and how many pixels a metre has."""
+"""The camera: the direction bodies face, what it follows, and pixels per metre."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ _SMOOTH_S = 0.5
 
 
 def floor_path(figures: Sequence[Motion], framing: str) -> Floats:
-    """What is taken away from all figures, frame by frame, shape (n_frames, 1, 3); heights are 0.
+    """The offset subtracted from all figures in each frame, shape (n_frames, 1, 3); heights are 0.
 
     Args:
         figures: on one clock; of several the mean of their paths is taken, as they share a camera.
@@ -43,7 +43,7 @@ def floor_path(figures: Sequence[Motion], framing: str) -> Floats:
 
 
 def root(figure: Motion) -> Floats:
-    """The middle of the hips over the floor, x and z, shape (n_frames, 2).
+    """The middle of the hips on the floor, x and z, shape (n_frames, 2).
 
     Where the figure has no hips it is the mean of all its points.
     """
@@ -57,7 +57,7 @@ def root(figure: Motion) -> Floats:
 
 
 def belt(figure: Motion) -> Floats:
-    """The path of a belt under the figure, x and z, shape (n_frames, 2): smooth, and still where it stands.
+    """The path of a treadmill under the figure, x and z, shape (n_frames, 2): smooth, still where it stands.
 
     Who goes nowhere (the middle of where both feet stand is never 0.4 m from where it was, nor that of the
     hips 0.8 m) has a belt that stands still, so that standing feet do. Else it is the path of the hips
@@ -104,7 +104,7 @@ def planted_feet(feet: Floats, fps: float) -> Bools:
 
 
 def heading_deg(figures: Sequence[Motion]) -> float:
-    """By how many degrees all figures are turned (counter-clockwise from above) until the view is canonical.
+    """The rotation of all figures into the canonical view, in degrees counter-clockwise from above.
 
     One figure faces the viewer: forwards is across the line from the right to the left of hips and shoulders,
     over the whole clip, and in the first frame for who turns around. Two stand side by side: the way from
@@ -136,12 +136,12 @@ def heading_deg(figures: Sequence[Motion]) -> float:
 
 
 def turned(positions: Floats, degrees: float) -> Floats:
-    """Points turned about the vertical, counter-clockwise seen from above."""
+    """Points rotated about the vertical, counter-clockwise seen from above."""
     return positions @ turn("y", np.radians(degrees)).T
 
 
 def extent(positions: Floats, view: View) -> Floats:
-    """Half the width and height that points take up in the picture from all sides, in metres, shape (2,).
+    """Half the width and height of the points in the picture from all sides, in metres, shape (2,).
 
     The points may turn about the vertical through their centre; pitch and roll are those of the view.
 
@@ -175,7 +175,7 @@ def extent(positions: Floats, view: View) -> Floats:
 
 
 def room_px(spec: StimulusSpec) -> Floats:
-    """The width and height of the picture that figures may take up, in pixels, shape (2,).
+    """The width and height available to figures in the picture, in pixels, shape (2,).
 
     Raises:
         UsageError: nothing is left.
@@ -190,7 +190,7 @@ def room_px(spec: StimulusSpec) -> Floats:
 
 
 def _place(figure: Motion, name: str) -> Floats | None:
-    """A point of the body over time; None if the figure does not have it."""
+    """The path of a point of the body; None if the figure does not have it."""
     if name in figure.names:
         return np.where(
             figure.is_valid[:, figure.index(name), None], figure.positions_m[:, figure.index(name)], np.nan
@@ -201,7 +201,7 @@ def _place(figure: Motion, name: str) -> Floats | None:
 
 
 def _feet(figure: Motion) -> Floats | None:
-    """Both ankles, straight lines over hidden frames; None if one is missing or never seen."""
+    """Both ankles, with hidden frames interpolated; None if one is missing or never seen."""
     places = [_place(figure, f"{side}_ankle") for side in SIDES]
     feet = [f for f in places if f is not None]
     seen = [np.asarray(np.isfinite(f).all(axis=1)) for f in feet]
@@ -211,7 +211,7 @@ def _feet(figure: Motion) -> Floats | None:
 
 
 def _bridged(places: Floats, seen: Bools) -> Floats:
-    """Places with straight lines over frames that are not seen, and held at both ends."""
+    """Positions interpolated linearly over unseen frames, and constant at both ends."""
     if not seen.any():
         raise DataError("no frame shows the points that framing needs; use framing=fixed")
     frames = np.arange(len(places))
@@ -220,7 +220,7 @@ def _bridged(places: Floats, seen: Bools) -> Floats:
 
 
 def _smoothed(path: Floats, fps: float) -> Floats:
-    """For each frame the value of the line that fits best, weights falling off as a bell around it."""
+    """For each frame, a local linear fit with Gaussian weights."""
     reach = min(len(path) - 1, int(4 * _SMOOTH_S * fps))
     offsets = np.arange(-reach, reach + 1) / fps
     weights = np.exp(-0.5 * (offsets / _SMOOTH_S) ** 2)
@@ -237,7 +237,7 @@ def _smoothed(path: Floats, fps: float) -> Floats:
 
 
 def _long(is_so: Bools, shortest: int) -> Bools:
-    """The stretches that have this many frames or more."""
+    """The stretches of at least this many frames."""
     values = np.zeros(len(is_so), bool)
     for first, stop in runs(is_so):
         values[first:stop] = stop - first >= shortest
@@ -245,7 +245,7 @@ def _long(is_so: Bools, shortest: int) -> Bools:
 
 
 def _plateaus(foot: Floats, planted: Bools) -> Floats:
-    """Where a foot stands, or goes from one place to the next on a straight line, x and z, (n_frames, 2)."""
+    """Where a foot stands, linear between stands, x and z, (n_frames, 2)."""
     if not planted.any():
         return foot[:, [0, 2]]
     held = foot[:, [0, 2]].copy()
@@ -255,7 +255,7 @@ def _plateaus(foot: Floats, planted: Bools) -> Floats:
 
 
 def _ramped(stands: Bools, n_frames: int) -> Floats:
-    """0 where a body stands, 1 from `n_frames` before and after on, and in between on a line."""
+    """0 where a body stands, 1 from `n_frames` away, linear between."""
     if not stands.any():
         return np.ones(len(stands))
     frames, known = np.arange(len(stands)), np.flatnonzero(stands)

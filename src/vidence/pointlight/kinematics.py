@@ -1,4 +1,4 @@
-"""Skeletons: forward kinematics, and how bones that releases have lost are put back."""
+"""Skeletons: forward kinematics, and restoring bones that releases have lost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Skeleton:
-    """Points joined by bones, in rest. A parent stands before its children; there is one root.
+    """Points joined by bones at rest; parents precede their children; there is one root.
 
     `offsets` (n_points, 3) leads from the parent to the point, in units of the file. It turns with the
     rotation of the point itself (``own``: a bone of ASF, whose point is its far end) or with that of its
@@ -79,7 +79,7 @@ def turns(axes: str, angles_rad: Floats) -> Floats:
 def forward(
     skeleton: Skeleton, *, rotations: Floats, root: Floats, moves: dict[int, Floats] | None = None
 ) -> tuple[Floats, Floats]:
-    """Forward kinematics: each point hangs on its parent.
+    """Forward kinematics: each point is placed relative to its parent.
 
     Args:
         skeleton: the bones.
@@ -107,7 +107,7 @@ def forward(
 
 
 def bone_lengths(positions: Floats, parents: tuple[int, ...]) -> Floats:
-    """The length of the bone that leads to each point, in the unit of `positions`.
+    """The length of the bone to each point, in the unit of `positions`.
 
     Args:
         positions: shape (n_frames, n_points, 3).
@@ -128,7 +128,7 @@ _LOOK_AHEAD = 3
 
 
 def t_pose_frames(positions_m: Floats, root_angles: Floats, *, jump_m: float = T_POSE_JUMP_M) -> int:
-    """How many frames at the start are a pose of reference put before the recording, and the way out of it.
+    """How many initial frames show a reference pose and the transition out of it.
 
     There is one where the root has no rotation at all in the first frame, has some in the next, and a point
     jumps by more than `jump_m` in between. Some releases ease out of it over a few frames, not evenly: the

@@ -1,4 +1,4 @@
-"""Motions: named points over time, and what changes their time: trimming, windows, rates, gaps."""
+"""Motions: named points over time, with trimming, windows, rates, gaps."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -13,24 +13,24 @@ from vidence.records import Record
 
 
 class MotionSource(Record, omit_defaults=True):
-    """Where a motion comes from."""
+    """The source of a motion."""
 
     file: str = ""
     format: str = ""
     fps_claimed: float | None = None
-    """Frames per second that the file says; None: nothing."""
+    """Frames per second according to the file; None: not stated."""
     fps_note: str = ""
-    """Why another rate was taken."""
+    """Why another rate was used."""
     metres_per_unit: float = 1.0
     """Length of one unit of the file."""
     scaled_to_m: float | None = None
-    """The stature in metres that a body was scaled to; None if the unit is known."""
+    """The stature in metres that the body was scaled to; None if the unit is known."""
     notes: tuple[str, ...] = ()
-    """Defects that were found, and what was done about each."""
+    """Defects found, and how each was handled."""
     first_frame: int = 0
-    """Frames of the file that were left out before the first, so that partners can be put on one clock."""
+    """Frames of the file before the first one kept, so that partners can be synchronized."""
     bones_of: str = ""
-    """Whose bones the body has, where they are not the subject's own."""
+    """Whose bones the body has, if not the subject's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class Motion:
 
     @property
     def n_frames(self) -> int:
-        """How many frames there are."""
+        """The number of frames."""
         return len(self.positions_m)
 
     @property
@@ -75,7 +75,7 @@ class Motion:
         return self.n_frames / self.fps
 
     def index(self, name: str) -> int:
-        """The place of a point by its name.
+        """The position of a point by name.
 
         Raises:
             KeyError: there is none.
@@ -87,7 +87,7 @@ class Motion:
 
 
 def runs(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Where flags are set: the first of each run, and the one after its last, shape (n_runs, 2).
+    """Runs of set flags: the first of each and the one after its last, shape (n_runs, 2).
 
     >>> runs(np.array([True, True, False, True])).tolist()
     [[0, 2], [3, 4]]
@@ -113,7 +113,7 @@ def part(motion: Motion, first: int, last: int, *, step: int = 1) -> Motion:
 
 
 def trimmed(motion: Motion, share: float = 0.1) -> Motion:
-    """Without a share of the frames at either end, rounded up, as in ActPLD.
+    """Without a share of the frames at each end, rounded up, as in ActPLD.
 
     Source: ActPLD, section 2.1: 10 % are cut off at both ends.
 
@@ -129,7 +129,7 @@ def trimmed(motion: Motion, share: float = 0.1) -> Motion:
 
 
 def resampled(motion: Motion, fps: float) -> Motion:
-    """The motion at another frame rate, points moved on straight lines between frames.
+    """The motion at another frame rate, with points interpolated linearly.
 
     A new frame is valid where both of its neighbours are (or the one that it falls on).
 
@@ -156,7 +156,7 @@ def resampled(motion: Motion, fps: float) -> Motion:
 
 
 def noted(motion: Motion, note: str) -> Motion:
-    """The same motion with a note about what was done."""
+    """The same motion with a note."""
     source = msgspec.structs.replace(motion.source, notes=(*motion.source.notes, note))
     return replace(motion, source=source)
 

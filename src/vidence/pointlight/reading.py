@@ -21,7 +21,7 @@ MOST_BYTES = 1 << 28
 
 @dataclass(frozen=True, kw_only=True)
 class UnpackedFile:
-    """One file, unpacked.
+    """One uncompressed file.
 
     `path` is what was asked for, `label` names it in messages, `name` is the file's own name without
     ``.gz`` (in an archive the name of the member).
@@ -33,7 +33,7 @@ class UnpackedFile:
     data: bytes
 
     def text(self) -> str:
-        """The file as text: UTF-8, UTF-16 where a mark says so, otherwise Latin-1.
+        """The file as text: UTF-8, UTF-16 with a byte order mark, otherwise Latin-1.
 
         Raises:
             DataError: it is empty, or not text.
@@ -188,10 +188,10 @@ class MotionFormat(Protocol):
     suffixes: tuple[str, ...]
 
     def recognises(self, head: str) -> bool:
-        """Whether a file that begins with this text (bytes as Latin-1) may be of this format."""
+        """Whether a file that starts with this text (bytes as Latin-1) may be of this format."""
 
     def read(self, path: Path) -> Motion:
-        """Read a file, mend its known defects, and note both.
+        """Read a file, correct its known defects, and note both.
 
         Raises:
             DataError: it is not what it should be; the message names the file and the line.
@@ -230,7 +230,7 @@ def read_motion(path: Path, *, format: str = "", options: Mapping[str, str] | No
 
 
 def format_of(path: Path) -> str:
-    """The name of the format of a file, by the end of its name and by its first lines.
+    """The name of a file's format, from its name and first lines.
 
     Raises:
         DataError: no format fits; where the content looks like that of another, the message says so.
@@ -263,7 +263,7 @@ def format_of(path: Path) -> str:
 def read_motions(
     paths: Sequence[Path], *, format: str = "", options: Mapping[str, str] | None = None
 ) -> tuple[tuple[Path, Motion | VidenceError], ...]:
-    """Read several files; one that cannot be read gives its error, and the others go on.
+    """Read several files; an unreadable one gives its error, and the others continue.
 
     Args:
         paths: the files.

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 class View(Record, omit_defaults=True):
-    """Where the viewer stands.
+    """The viewer's position.
 
     Units: degrees, metres. `yaw_deg` turns the figure about the vertical, counter-clockwise seen from
     above; `pitch_deg` above 0 looks down on it; `roll_deg` turns the picture counter-clockwise. With
@@ -39,7 +39,7 @@ class View(Record, omit_defaults=True):
 
 
 def rotation(view: View) -> Floats:
-    """The rotation from the room to the viewer's axes: right, up, and towards the viewer; shape (3, 3).
+    """The rotation from room to viewer axes (right, up, towards the viewer), shape (3, 3).
 
     The figure is turned by the yaw first, then tilted by the pitch, then rolled.
     """
@@ -48,7 +48,7 @@ def rotation(view: View) -> Floats:
 
 
 def seen(positions_m: Floats, view: View, *, centre_m: Floats) -> Floats:
-    """Where points appear on the picture plane.
+    """Points projected onto the picture plane.
 
     Args:
         positions_m: points in the room (metres, y up), shape (..., 3).
@@ -135,7 +135,7 @@ class StimulusSpec(Record, omit_defaults=True):
 
 
 def spec_of(settings: Mapping[str, str], *, start: StimulusSpec | None = None) -> StimulusSpec:
-    """A spec by settings such as ``{"n_noise": "20", "yaw_deg": "45"}``; those of the view need no prefix.
+    """A spec from settings such as ``{"n_noise": "20", "yaw_deg": "45"}``; view settings need no prefix.
 
     Args:
         settings: names of `StimulusSpec` and of its `View`, with their values as text.

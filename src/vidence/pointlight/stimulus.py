@@ -1,4 +1,4 @@
-"""Make a point-light stimulus: place, size and brightness of every dot in every frame.
+"""Make a point-light stimulus: position, size and brightness of every dot in every frame.
 
 Everything that was decided is in a `StimulusSpec`, and every draw follows from its seed, so that the same
 motion and the same spec give the same picture, bit for bit.
@@ -20,7 +20,7 @@ Bools = NDArray[np.bool_]
 
 
 def middles(places: Floats, valid: Bools) -> Floats:
-    """The mean of the dots that are seen, frame by frame, shape (n_frames, 1, 2).
+    """The mean of the visible dots in each frame, shape (n_frames, 1, 2).
 
     Frames without any take that of the nearest frame before, else after.
 
@@ -39,7 +39,7 @@ def middles(places: Floats, valid: Bools) -> Floats:
 
 
 def scrambled_places(places: Floats, valid: Bools, *, rng: np.random.Generator) -> Floats:
-    """Spatial scrambling: each dot keeps its own motion, and starts anywhere in the figure's box.
+    """Spatial scrambling: each dot keeps its motion and starts at a random place in the figure's box.
 
     The mean place of each dot, seen from the middle of the figure, is drawn again and uniformly from the box
     around the mean places of all dots.
@@ -56,7 +56,7 @@ def scrambled_places(places: Floats, valid: Bools, *, rng: np.random.Generator) 
 
 
 def scrambled_phases(places: Floats, valid: Bools, *, rng: np.random.Generator) -> tuple[Floats, Bools]:
-    """Phase scrambling: each dot runs through its own motion from another moment on, around its own place.
+    """Phase scrambling: each dot's own motion starts at another moment, around its own position.
 
     Source: Bertenthal & Pinto (1994): phase-perturbed point-light displays.
     Departs: a clip need be no loop: where its end is reached a dot goes on from where it is with the motion
@@ -71,7 +71,7 @@ def scrambled_phases(places: Floats, valid: Bools, *, rng: np.random.Generator) 
 def other_phases(
     places: Floats, valid: Bools, *, dots: NDArray[np.int64], shifts: NDArray[np.int64]
 ) -> tuple[Floats, Bools]:
-    """Paths of dots from other moments on: the same steps in a circle, none added and none left out.
+    """Paths of dots from other moments: the same steps in a circle, none added or left out.
 
     A path of n frames has n - 1 steps. From frame `shift` on it is followed to its end; then the steps from
     its beginning follow, from where the dot is, up to frame `shift`. Step sizes, directions, stops and the
@@ -98,7 +98,7 @@ def other_phases(
 def mask_random(
     n_frames: int, n_dots: int, box: Floats, *, life_frames: int, rng: np.random.Generator
 ) -> Floats:
-    """Dots that stand still anywhere in a box (low, high; shape (2, 2)) and move on after some frames."""
+    """Dots at random positions in a box (low, high; shape (2, 2)), replaced after some frames."""
     ages = rng.integers(0, life_frames, size=n_dots)
     lives = (np.arange(n_frames)[:, None] + ages) // life_frames
     places = rng.uniform(size=(int(lives.max()) + 1, n_dots, 2)) * (box[1] - box[0]) + box[0]
@@ -109,7 +109,7 @@ def mask_random(
 def mask_scrambled(
     places: Floats, valid: Bools, n_dots: int, *, box: Floats, phases: bool, rng: np.random.Generator
 ) -> tuple[Floats, Bools, NDArray[np.int64]]:
-    """Dots with the motion of the figure's own dots, translation included, each at another place.
+    """Dots that move like the figure's, including translation, each at another position.
 
     Every dot of the figure is copied as often as the others (once more for some, where `n_dots` is no
     multiple). A copy has each step of its dot: what is measured of single dots (way, steps, stops, times of
@@ -144,7 +144,7 @@ def mask_scrambled(
 
 
 def _without_gaps(places: Floats, valid: Bools) -> Floats:
-    """Places with straight lines over hidden frames; a dot that is never seen is at 0."""
+    """Positions interpolated over hidden frames; a dot that is never seen is at 0."""
     values = np.where(valid[..., None], places, 0.0)
     time = np.arange(len(places))
     for dot in np.flatnonzero(~valid.all(axis=0) & valid.any(axis=0)):
@@ -155,7 +155,7 @@ def _without_gaps(places: Floats, valid: Bools) -> Floats:
 
 
 def _mean_over_time(own: Floats, valid: Bools) -> Floats:
-    """The mean place of each dot over the frames that show it, shape (n_dots, 2); 0 if none does."""
+    """The mean position of each dot over its visible frames, shape (n_dots, 2); 0 if none."""
     total = np.where(valid[..., None], own, 0.0).sum(axis=0)
     values: Floats = total / np.maximum(valid.sum(axis=0), 1)[:, None]
     return values
@@ -189,7 +189,7 @@ class Stimulus:
 
 
 def make_stimulus(figures: Sequence[Motion], spec: StimulusSpec) -> Stimulus:
-    """The dots of one or more figures that share a room and a clock.
+    """The dots of one or more figures with a common space and clock.
 
     Figures of different length are cut to the shortest.
 
@@ -222,7 +222,7 @@ def make_stimulus(figures: Sequence[Motion], spec: StimulusSpec) -> Stimulus:
 
 
 def _in_picture(places: Floats, spec: StimulusSpec, *, px_per_m: float, middle: Floats) -> Floats:
-    """Pixels from the upper left corner, of places in the picture plane in metres."""
+    """Pixels from the upper left corner for positions in the picture plane in metres."""
     flip = np.array([1.0, -1.0])
     values: Floats = (places - middle) * px_per_m * flip + np.array([spec.width_px, spec.height_px]) / 2
     return values
@@ -244,7 +244,7 @@ class _Dots:
 
 
 def in_time(figures: Sequence[Motion], spec: StimulusSpec) -> list[Motion]:
-    """The frames of each figure that a spec shows, at the rate of the display; arguments as above."""
+    """The frames of each figure shown by a spec, at the display rate; arguments as above."""
     if not figures:
         raise UsageError("a stimulus needs at least one figure")
     rates = {f.fps for f in figures}
@@ -268,7 +268,7 @@ def in_time(figures: Sequence[Motion], spec: StimulusSpec) -> list[Motion]:
 
 
 def _pictured(figures: Sequence[Motion], spec: StimulusSpec) -> tuple[list[_Dots], float, Floats]:
-    """The dots of each figure in the picture plane, mirrored and inverted; and how the picture shows it.
+    """The dots of each figure in the picture plane, mirrored and inverted, and its scale and centre.
 
     The second is pixels per metre, the third the place in the middle of the picture, for the whole clip.
     Points that are left out are gone from the dots only: heading, path and scale are those of the body.
@@ -301,7 +301,7 @@ def _pictured(figures: Sequence[Motion], spec: StimulusSpec) -> tuple[list[_Dots
 
 
 def _scale(figures: Sequence[_Dots], points_m: Floats, spec: StimulusSpec) -> tuple[float, Floats]:
-    """Pixels per metre, and the place in the middle of the picture, for the whole clip."""
+    """Pixels per metre, and the position at the middle of the picture, for the whole clip."""
     all_places = np.concatenate([f.places[f.valid] for f in figures])
     if len(all_places) == 0:
         raise DataError("no point of these motions is in front of the viewer; choose a larger distance_m")
@@ -318,7 +318,7 @@ def _scale(figures: Sequence[_Dots], points_m: Floats, spec: StimulusSpec) -> tu
 
 
 def _without(dots: _Dots, left_out: Sequence[str]) -> _Dots:
-    """The dots of a figure less those that are left out."""
+    """The dots of a figure without those left out."""
     kept = kept_points(dots.names, left_out)
     return _Dots(
         places=dots.places[:, kept],
@@ -330,7 +330,7 @@ def _without(dots: _Dots, left_out: Sequence[str]) -> _Dots:
 
 
 def _disturbed(dots: _Dots, spec: StimulusSpec, *, rng: np.random.Generator) -> _Dots:
-    """The dots of one figure, scrambled as the spec says."""
+    """The dots of one figure, scrambled according to the spec."""
     places, valid = dots.places, dots.valid
     if spec.scramble in {"places", "both"}:
         places = scrambled_places(places, valid, rng=rng)
@@ -350,13 +350,13 @@ def _joined(parts: Sequence[_Dots]) -> _Dots:
 
 
 def _box(dots: _Dots) -> Floats:
-    """The corners of the area in which dots are ever seen, shape (2, 2)."""
+    """The corners of the area of all visible dots, shape (2, 2)."""
     seen = dots.places[dots.valid]
     return np.stack([seen.min(axis=0), seen.max(axis=0)]) if len(seen) else np.zeros((2, 2))
 
 
 def _noise(figures: _Dots, spec: StimulusSpec, *, picture: Floats, rng: np.random.Generator) -> _Dots:
-    """The noise dots, in the picture (`picture`, a radius away from its edge) or where the figures are.
+    """The noise dots, over the picture (`picture`, a radius from its edge) or around the figures.
 
     Scrambled ones move, look and are hidden as the figures' dots; none belongs to a figure.
     """
@@ -376,7 +376,7 @@ def _noise(figures: _Dots, spec: StimulusSpec, *, picture: Floats, rng: np.rando
 
 
 def _levels(owner: NDArray[np.int64], spec: StimulusSpec) -> NDArray[np.uint8]:
-    """The colour of each dot, shape (n_dots, 3): a share of the way from the background to its own."""
+    """The colour of each dot, shape (n_dots, 3): a blend of the background and its own."""
     target = np.full((len(owner), 3), 255.0)
     if spec.colours == "two":
         for figure, colour in enumerate(_COLOURS):
@@ -385,7 +385,7 @@ def _levels(owner: NDArray[np.int64], spec: StimulusSpec) -> NDArray[np.uint8]:
 
 
 def kept_points(names: Sequence[str], left_out: Sequence[str]) -> list[int]:
-    """The places of the points that are not left out.
+    """The indices of the points not left out.
 
     Raises:
         UsageError: nothing is left, or a name that there is not.
@@ -398,7 +398,7 @@ def kept_points(names: Sequence[str], left_out: Sequence[str]) -> list[int]:
 
 
 def without_dots(figure: Motion, names: Sequence[str]) -> Motion:
-    """A figure without some of its points; `StimulusSpec.leave_out` hides them, and keeps scale and path.
+    """A figure without some points; `StimulusSpec.leave_out` hides them but keeps scale and path.
 
     Raises:
         UsageError: nothing is left, or a name that it does not have.

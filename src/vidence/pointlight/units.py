@@ -1,4 +1,4 @@
-"""Units of length and frame rates of motion files, which seldom say them, or say them wrongly."""
+"""Units of length and frame rates of motion files, which are often missing or wrong."""
 
 import re
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ def read_unit(text: str) -> Unit:
 
 
 def metres_for_stature(heads: NDArray[np.float64], ankles: NDArray[np.float64], stature_m: float) -> float:
-    """Metres per unit, so that a body is as tall as wanted when it stands straight.
+    """Metres per unit that give a straight-standing body the wanted stature.
 
     The 95th percentile over the frames of the distance from the ankles to the head counts as standing.
 
@@ -106,7 +106,7 @@ class Rate:
 
 
 def cmu_subject(name: str) -> int | None:
-    """The subject that a file of the CMU library is of, by its name.
+    """The subject number of a CMU file, from its name.
 
     >>> cmu_subject("60_01.bvh"), cmu_subject("walk.bvh")
     (60, None)

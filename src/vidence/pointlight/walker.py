@@ -51,7 +51,7 @@ class Limb:
 
 @dataclass(frozen=True, kw_only=True)
 class Posture:
-    """A figure over time. It faces along z; its left is at positive x.
+    """A figure over time, facing z, with its left at positive x.
 
     Shapes: `pelvis_m` (n_frames, 3); `pelvis_turn`, `trunk_turn`, `trunk_lean` (n_frames,), degrees: about
     the vertical, left side forwards, and bent forwards.
@@ -68,7 +68,7 @@ class Posture:
 
 
 def figure(posture: Posture, *, height_m: float, fps: float, source: MotionSource) -> Motion:
-    """The points of a body in this posture, 15 of them, in the order of `NAMES`."""
+    """The 15 points of a body in this posture, in the order of `NAMES`."""
     points = {"pelvis": posture.pelvis_m}
     lean = np.radians(posture.trunk_lean)
     along = np.stack([np.zeros_like(lean), np.cos(lean), np.sin(lean)], axis=1)
@@ -97,13 +97,13 @@ def figure(posture: Posture, *, height_m: float, fps: float, source: MotionSourc
 
 
 def sideways(turn_deg: Floats, length_m: float) -> Floats:
-    """A bar across the body that is turned about the vertical, left end forwards; shape (n_frames, 3)."""
+    """A bar across the body rotated about the vertical, left end forwards; shape (n_frames, 3)."""
     turn = np.radians(turn_deg)
     return length_m * np.stack([np.cos(turn), np.zeros_like(turn), np.sin(turn)], axis=1)
 
 
 def direction(flexion_deg: Floats, abduction_deg: Floats, *, sign: float) -> Floats:
-    """Where a limb points that hangs down, is swung forwards and then lifted sideways; unit vectors.
+    """The direction of a hanging limb swung forwards and then lifted sideways; unit vectors.
 
     `sign` is 1 for the left side, -1 for the right.
     """
@@ -119,7 +119,7 @@ def direction(flexion_deg: Floats, abduction_deg: Floats, *, sign: float) -> Flo
 
 
 def leg_ends(leg: Limb, *, sign: float, height_m: float) -> tuple[Floats, Floats]:
-    """Knee and ankle as seen from the hip, in metres, each (n_frames, 3)."""
+    """Knee and ankle relative to the hip, in metres, each (n_frames, 3)."""
     knee = THIGH * height_m * direction(leg.flexion, leg.abduction, sign=sign)
     shank = direction(leg.flexion - leg.bend, leg.abduction, sign=sign)
     return knee, knee + SHANK * height_m * shank
@@ -157,7 +157,7 @@ ROLL, HEEL_RISE = 0.09, 0.055
 
 
 class Cycle(Record):
-    """One gait: angles in degrees at shares of the cycle, from one contact of a foot to the next.
+    """One gait: angles in degrees at shares of the cycle between contacts of the same foot.
 
     `stance` is the share of the cycle in which that foot is on the ground. The other side runs half a cycle
     later. `hip` is seen from a pelvis that is tilted forwards by `tilt`; it is scaled so that the foot on the
@@ -184,7 +184,7 @@ def cycles() -> Mapping[str, Cycle]:
 
 
 def stride_length_m(speed_m_s: float, *, height_m: float, is_run: bool) -> float:
-    """How far a body goes in one cycle (two steps), in metres.
+    """The distance travelled in one cycle (two steps), in metres.
 
     Source: walking: Boulic, Magnenat-Thalmann & Thalmann (1990), after Inman: 1.346 times the square root of
         the speed, both in leg lengths. Running: the cadence that recreational runners keep, 2.6 to 3.1 steps
@@ -201,7 +201,7 @@ def stride_length_m(speed_m_s: float, *, height_m: float, is_run: bool) -> float
 def gait(
     cycle: Cycle, *, speed_m_s: float, height_m: float, n_frames: int, fps: float
 ) -> tuple[Posture, list[str]]:
-    """Angles and the way of the pelvis for a figure that walks or runs straight on.
+    """Angles and pelvis path of a figure that walks or runs straight ahead.
 
     In stance the height of the pelvis follows from the lower ankle, which is on the ground; in flight it
     follows gravity.
@@ -246,7 +246,7 @@ def gait(
 
 
 def periodic(points: tuple[tuple[float, float], ...], phase: Floats) -> Floats:
-    """A smooth curve through points (share of the cycle, value) that closes on itself: a cubic spline."""
+    """A closed cubic spline through points (share of the cycle, value)."""
     at, values = np.array(points).T
     steps, rises = np.diff(at, append=at[0] + 1), np.diff(values, append=values[0])
     before, means = np.roll(steps, 1), rises / steps
@@ -274,7 +274,7 @@ def _leg(cycle: Cycle, phase: Floats, *, scale: float) -> Limb:
 
 
 def _arm(cycle: Cycle, phase: Floats) -> Limb:
-    """The arm swings against the leg of its side: it is furthest back when that foot touches the ground."""
+    """An arm that swings against its leg: furthest back when that foot touches the ground."""
     return Limb(
         flexion=periodic(cycle.shoulder, phase),
         abduction=np.full_like(phase, 6.0),
@@ -283,7 +283,7 @@ def _arm(cycle: Cycle, phase: Floats) -> Limb:
 
 
 def _hip_scale(cycle: Cycle, *, step_m: float, height_m: float) -> float:
-    """The factor on the hip angles with which the foot goes as far back in stance as the body goes on.
+    """The factor on hip angles at which the stance foot moves back as fast as the body moves on.
 
     The knee bends of the cycle are kept. The factor is searched in [0.2, 2].
     """
@@ -318,14 +318,14 @@ def _pelvis_height(cycle: Cycle, phase: Floats, *, scale: float, height_m: float
 
 
 def _over_one_foot(cycle: Cycle, phase: Floats, *, scale: float, height_m: float) -> Floats:
-    """The height of the pelvis with which this ankle is on the ground; the heel rises towards the end."""
+    """The pelvis height that puts this ankle on the ground; the heel rises towards the end."""
     _, ankle = leg_ends(_leg(cycle, phase, scale=scale), sign=1.0, height_m=height_m)
     late = np.clip((phase / cycle.stance - 0.5) / 0.5, 0.0, 1.0)
     return (ANKLE_HEIGHT + HEEL_RISE * late**2) * height_m - ankle[:, 1]
 
 
 def _over_the_feet(cycle: Cycle, phase: Floats, *, scale: float, height_m: float) -> Floats:
-    """The height with which the lower ankle is on the ground; corners between the feet are rounded."""
+    """The pelvis height that puts the lower ankle on the ground, smoothed between the feet."""
     grid = np.arange(200) / 200
     drops = []
     for shift in (0.0, 0.5):
@@ -341,7 +341,7 @@ def _over_the_feet(cycle: Cycle, phase: Floats, *, scale: float, height_m: float
 
 
 class WalkerSpec(Record, omit_defaults=True):
-    """What the figure does.
+    """The figure's action.
 
     Units: metres, seconds, metres per second, frames per second, movements per second. `speed_m_s` is for
     walking and running (None: 1.3 and 3.2); `rate_hz` for what is repeated (None: as usual for the action);
@@ -363,7 +363,7 @@ class WalkerSpec(Record, omit_defaults=True):
 
 
 def walker(spec: WalkerSpec) -> Motion:
-    """The motion of the figure: 15 points of a body that faces along z and starts at the origin.
+    """The figure's motion: 15 points of a body that faces z and starts at the origin.
 
     Gaits are from published joint angles (see `gaits`); in every flight the body follows gravity; a foot on
     the ground stays there. The other actions are ours: smooth curves with feet held by the law of cosines.
@@ -381,7 +381,7 @@ def walker(spec: WalkerSpec) -> Motion:
 
 
 def walker_of(argument: str, options: Mapping[str, str]) -> Motion:
-    """The figure by a spec such as ``walker:walk?speed_m_s=1.4``.
+    """The figure from a spec such as ``walker:walk?speed_m_s=1.4``.
 
     Raises:
         UsageError: an unknown action or option, or a value that is invalid.
@@ -396,7 +396,7 @@ def _gait(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
 
 
 def _standing_m(spec: WalkerSpec) -> float:
-    """The height of the pelvis of a figure that stands straight, a little bent as people are."""
+    """The pelvis height of a figure standing with slightly bent knees."""
     return ((THIGH + SHANK) * 0.995 + ANKLE_HEIGHT) * spec.height_m
 
 
@@ -411,7 +411,7 @@ def _hanging(like: Floats) -> Limb:
 def _posed(
     spec: WalkerSpec, pelvis_y: Floats, *, arms: tuple[Limb, Limb], lift: Floats, lean: Floats
 ) -> Posture:
-    """A figure on the spot: the legs reach from the pelvis down to the feet, which are `lift` metres up.
+    """A figure on the spot: legs reach from the pelvis down to feet that are `lift` metres up.
 
     `arms` are the left and the right one.
     """
@@ -432,13 +432,13 @@ def _posed(
 
 
 def _eased(share: Floats) -> Floats:
-    """From 0 to 1 with no speed and no acceleration at either end."""
+    """From 0 to 1 with zero speed and acceleration at both ends."""
     s = np.clip(share, 0.0, 1.0)
     return s**3 * (10 - 15 * s + 6 * s**2)
 
 
 def _jump(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
-    """Crouch, stretch, fly, land, stand; again and again. The flight follows gravity."""
+    """Crouch, stretch, fly, land, stand, repeatedly; the flight obeys gravity."""
     top, rise = _standing_m(spec), spec.jump_m
     take_off = math.sqrt(2 * GRAVITY_M_S2 * rise)
     flight_s, depth = 2 * take_off / GRAVITY_M_S2, 0.32 * spec.height_m * 0.6
@@ -469,7 +469,7 @@ def _jump(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
 
 
 def _hermite(share: Floats, *, start: tuple[float, float], end: tuple[float, float]) -> Floats:
-    """A cubic from a place and a speed (per whole share) to another."""
+    """A cubic between positions with given speeds (per whole share)."""
     s = share
     (p0, v0), (p1, v1) = start, end
     return (
@@ -481,7 +481,7 @@ def _hermite(share: Floats, *, start: tuple[float, float], end: tuple[float, flo
 
 
 def _wave(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
-    """The right hand up and from side to side."""
+    """The right hand raised and moved from side to side."""
     rate = spec.rate_hz or 1.5
     up = _eased(time_s / 0.6)
     sway = np.sin(2 * np.pi * rate * np.maximum(time_s - 0.4, 0))
@@ -494,7 +494,7 @@ def _wave(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
 
 
 def _bow(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
-    """The trunk forwards and up again."""
+    """The trunk bent forward and raised again."""
     rate = spec.rate_hz or 0.33
     bent = (1 - np.cos(2 * np.pi * rate * time_s)) / 2
     arms = Limb(flexion=45 * bent, abduction=_still(5.0, bent), bend=_still(10.0, bent))

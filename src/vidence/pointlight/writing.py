@@ -1,4 +1,4 @@
-"""Write stimuli as files: numbered pictures, videos, and the record to make them again.
+"""Write stimuli to files: numbered pictures, videos, and the record to rebuild them.
 
 Pictures pass once, one at a time: what is written, hashed and laid on sheets needs no clip in memory.
 """
@@ -24,7 +24,7 @@ from vidence.records import Record
 
 
 class MadeFrom(Record):
-    """A motion that a stimulus was made from; `digest` is the SHA-256 over its points, names and rate."""
+    """The motion of a stimulus; `digest` is the SHA-256 of its points, names and rate."""
 
     source: MotionSource
     digest: str
@@ -51,7 +51,7 @@ class Sidecar(Record, omit_defaults=True):
 
 
 def motion_digest(motion: Motion) -> str:
-    """The SHA-256 over what a stimulus depends on: places, validity, names and frame rate."""
+    """The SHA-256 of what a stimulus depends on: positions, validity, names and frame rate."""
     digest = hashlib.sha256(repr((motion.names, float(motion.fps), motion.positions_m.shape)).encode())
     digest.update(np.where(motion.is_valid[..., None], motion.positions_m, 0.0).astype("<f8").tobytes())
     digest.update(motion.is_valid.astype(np.uint8).tobytes())

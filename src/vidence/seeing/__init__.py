@@ -1,1 +1,1 @@
-"""Find and follow people in videos: detections, tracks, shots, and what is measured of them."""
+"""Detect and track people in videos: detections, tracks, shots, and measurements."""

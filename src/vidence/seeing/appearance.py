@@ -39,7 +39,7 @@ class AppearanceSettings(Record):
 
 
 def hsv_histogram(crop: NDArray[np.uint8], *, n_bins: int = 8) -> NDArray[np.float64]:
-    """How the pixels are spread over steps of hue, saturation and value; sums to 1.
+    """The joint histogram of hue, saturation and value; sums to 1.
 
     Every scale is cut into `n_bins` equal steps: hue from 0 to 360 degrees, saturation and value from 0 to
     1 (1 is in the last step). Hue is 0 where there is no colour.
@@ -64,7 +64,7 @@ def hsv_histogram(crop: NDArray[np.uint8], *, n_bins: int = 8) -> NDArray[np.flo
 
 
 def lbp_histogram(crop: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """How the pixels are spread over uniform local binary patterns of 8 points at radius 1; sums to 1.
+    """The histogram of uniform local binary patterns (8 points, radius 1); sums to 1.
 
     A pixel's pattern says which of 8 points around it, read between pixels, are at least as bright. A
     pattern with at most two changes around the circle is counted by its number of bright points (0 to 8),
@@ -126,7 +126,7 @@ def describe(crop: NDArray[np.uint8], settings: AppearanceSettings) -> NDArray[n
 
 
 def cut_out(image: NDArray[np.uint8], box_px: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """The pixels that a box covers at least in part, as far as they are in the picture; may be empty."""
+    """The pixels that a box covers at least partly, within the picture; may be empty."""
     height, width = image.shape[:2]
     left, top = np.clip(np.floor(box_px[:2]), 0, (width, height)).astype(int)
     right, bottom = np.clip(np.ceil(box_px[2:]), 0, (width, height)).astype(int)
@@ -134,7 +134,7 @@ def cut_out(image: NDArray[np.uint8], box_px: NDArray[np.float64]) -> NDArray[np
 
 
 def crop_rows(track: Track, *, n_crops: int) -> NDArray[np.int64]:
-    """Which boxes of a track to look at: evenly spread over the detected ones (over all if none is)."""
+    """Which boxes of a track to use: evenly spaced over the detected ones (over all if none is)."""
     rows = np.flatnonzero(track.is_detected)
     rows = rows if len(rows) else np.arange(len(track.frame_indices))
     n = min(n_crops, len(rows))
@@ -175,7 +175,7 @@ def read_appearances(
 
 
 def mean_appearance(appearances: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """What the average track looks like: every track counts the same. Shapes: (n_dims,) each.
+    """The average appearance, with equal weight for every track. Shapes: (n_dims,) each.
 
     Raises:
         UsageError: there is none, or their lengths differ.
@@ -192,7 +192,7 @@ def rarity(
     *,
     mean: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """How far each track's appearance is from the average: the sum of absolute differences, (n_tracks,).
+    """The L1 distance of each track's appearance from the average, (n_tracks,).
 
     `mean` is the average of a corpus; None takes that of the tracks here. A track whose appearance is
     not known has 0.

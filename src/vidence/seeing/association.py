@@ -103,7 +103,7 @@ def update(belief: Belief, boxes_px: NDArray[np.float64]) -> Belief:
 
 
 def distances(belief: Belief, boxes_px: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Squared Mahalanobis distances of boxes (m, 4) from what is expected; shape (n, m).
+    """Squared Mahalanobis distances of boxes (m, 4) from the expected ones; shape (n, m).
 
     Source: Wojke et al. 2017 (DeepSORT), eq. 1.
     """
@@ -141,7 +141,7 @@ _IMPOSSIBLE: Final = 1e5
 
 
 class AssociationSettings(Record):
-    """How boxes become tracks by their looks and places.
+    """How boxes are associated by appearance and position.
 
     Where vectors of the boxes are given, they are matched first: by the least cosine distance from the last
     `gallery` vectors of a track plus `place` times what the IoU with the expected place lacks of 1; the sum
@@ -190,7 +190,7 @@ def named_classes(classes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Tracker(Protocol):
-    """Makes tracks of boxes; one file in ``seeing/trackers``.
+    """Makes tracks from boxes; one file in ``seeing/trackers``.
 
     `identity` is what the tracks depend on besides the boxes. `describer` is the spec of what turns boxes
     into vectors; empty: none is wanted. `classes` are the names of what is tracked; empty: everything.
@@ -223,7 +223,7 @@ class SeeingTracker(Protocol):
     """A tracker that reads the frames itself."""
 
     def seeing(self, video: Video) -> Tracker:
-        """The tracker with the frames of a video."""
+        """The tracker with access to the frames of a video."""
 
 
 def associate(
@@ -234,7 +234,7 @@ def associate(
     fps: float = PAPER_FPS,
     vectors: NDArray[np.float32] | None = None,
 ) -> tuple[Track, ...]:
-    """The tracks that these boxes make, in the order of their first box, named ``1``, ``2``, ...
+    """The tracks made from these boxes, in order of first box, named ``1``, ``2``, ...
 
     Shapes: `vectors` (n, n_dims), rows of length 1, one for each box.
 
@@ -262,7 +262,7 @@ def associate(
 def by_class(
     detections: Detections, classes: tuple[str, ...], *, frame_indices: Sequence[int]
 ) -> Iterator[tuple[str, list[tuple[int, NDArray[np.int64]]]]]:
-    """The classes that are tracked, each with its detections (by position) in every frame, in order."""
+    """The tracked classes, each with its detections (by position) in every frame, in order."""
     wanted = named_classes(classes)
     for class_id, name in sorted(detections.class_names.items()):
         if not wanted or name in wanted:
@@ -274,7 +274,7 @@ def by_class(
 
 
 def tracks_of(detections: Detections, histories: Sequence[tuple[str, Sequence[int]]]) -> tuple[Track, ...]:
-    """Tracks from the places of their boxes among the detections, in the order of their first box."""
+    """Tracks from the positions of their boxes among the detections, in order of first box."""
     frames = detections.frame_indices
     ordered = sorted(histories, key=lambda named: (int(frames[named[1][0]]), named[1][0]))
     return tuple(
@@ -320,7 +320,7 @@ class _Matching:
         self._frame = 0
 
     def finished(self) -> list[list[int]]:
-        """The places of the boxes of every track that counts."""
+        """The positions of the boxes of every track that counts."""
         living = [track.history for track in self._living]
         return [history for history in [*self._ended, *living] if len(history) >= self._settings.n_init]
 
@@ -352,7 +352,7 @@ class _Matching:
     def _by_look(
         self, free: NDArray[np.int64], rows: NDArray[np.int64]
     ) -> tuple[list[tuple[int, int]], NDArray[np.int64], NDArray[np.int64]]:
-        """Match tracks that count by their vectors, those that were seen last first."""
+        """Match tracks that count by appearance, the most recently seen first."""
         matched: list[tuple[int, int]] = []
         ages = np.array([self._frame - self._living[i].last_frame for i in free], np.int64)
         counts = np.array([len(self._living[i].history) >= self._settings.n_init for i in free], bool)
@@ -366,7 +366,7 @@ class _Matching:
         return matched, np.array([i for i in free if i not in taken], np.int64), rows
 
     def _look_costs(self, tracks: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How unlike each box is to each track, in looks and place; impossible where it cannot be so soon."""
+        """The cost of each box for each track by appearance and position; infinite if out of reach."""
         if not len(tracks) or not len(rows):
             return np.full((len(tracks), len(rows)), _IMPOSSIBLE)
         looks = self._look_distances(rows)
@@ -379,7 +379,7 @@ class _Matching:
         return costs
 
     def _look_distances(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The least cosine distance of each box from each track, shape (n_tracks, n_boxes)."""
+        """The smallest cosine distance of each box from each track, shape (n_tracks, n_boxes)."""
         if self._vectors is None:
             raise ValueError("there are no vectors to compare")
         wanted = self._vectors[rows].T
@@ -420,7 +420,7 @@ class _Matching:
             track.gallery.append(self._vectors[row])
 
     def _end(self, is_over: Sequence[bool]) -> None:
-        """Let tracks go that are not seen any more."""
+        """End tracks that have not been seen for too long."""
         if any(is_over):
             stay = np.array([not over for over in is_over], bool)
             self._ended += [t.history for t, over in zip(self._living, is_over, strict=True) if over]
@@ -441,7 +441,7 @@ def _least_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _assign(
     tracks: NDArray[np.int64], rows: NDArray[np.int64], *, costs: NDArray[np.float64], most: float
 ) -> tuple[list[tuple[int, int]], NDArray[np.int64], NDArray[np.int64]]:
-    """The cheapest pairs of tracks and boxes; then the tracks and the boxes that have none.
+    """The cheapest pairs of tracks and boxes; then the unmatched tracks and boxes.
 
     Shapes: `costs` (n_tracks, n_boxes). No pair costs more than `most`; as many pairs are made as can be.
     """

@@ -16,7 +16,7 @@ Boxes = NDArray[np.float64]
 
 
 def areas_px(boxes: Boxes) -> NDArray[np.float64]:
-    """The areas in square pixels, shape (...,); 0 if a box has no inside."""
+    """The areas in square pixels, shape (...,); 0 for degenerate boxes."""
     sides = np.maximum(boxes[..., 2:] - boxes[..., :2], 0.0)
     return sides[..., 0] * sides[..., 1]
 
@@ -55,7 +55,7 @@ def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.
 def suppress(
     boxes_px: NDArray[np.float64], confidences: NDArray[np.float64], *, most_iou: float
 ) -> NDArray[np.int64]:
-    """The boxes that stay, best first: those that no better one overlaps by more than `most_iou`.
+    """The boxes kept, best first: those that no better one overlaps by more than `most_iou`.
 
     Shapes: `boxes_px` (n, 4), `confidences` (n,). Of two boxes with the same confidence the earlier is
     the better one.
@@ -72,7 +72,7 @@ def suppress(
 def clip(
     boxes_px: NDArray[np.float64], *, width_px: int, height_px: int
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The boxes cut to the frame, and which of them still cover anything; shapes (n, 4) and (n,)."""
+    """The boxes clipped to the frame, and which are not empty; shapes (n, 4) and (n,)."""
     limits = np.array([width_px, height_px, width_px, height_px], np.float64)
     cut = np.clip(np.nan_to_num(boxes_px, nan=-1.0), 0.0, limits)
     covers: NDArray[np.bool_] = (cut[:, 2] > cut[:, 0]) & (cut[:, 3] > cut[:, 1])
@@ -99,7 +99,7 @@ EDGES: Final[tuple[Edge, ...]] = ("top", "bottom", "left", "right")
 
 
 class Bands(Record):
-    """How far each edge band reaches into the frame, as shares of its height or width.
+    """The depth of each edge band, as a share of the frame's height or width.
 
     Source: HERBench, section 7.3 (y < 0.3 H, y > 0.85 H, x < 0.15 W, x > 0.85 W).
     Departs: no. The wide band at the top is as printed.

@@ -27,14 +27,14 @@ from vidence.seeing.watching import (
 )
 
 CHUNK_FRAMES = 240
-"""How many frames a chunk has at most, less where a keyframe is near."""
+"""The most frames of a chunk; fewer if a keyframe is near."""
 _N_CHUNKS: Final = 16  # of a short video, whose progress is told chunk by chunk
 _LEAST_FRAMES: Final = 24
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chunk:
-    """Some frames of a video, those before `end_frame`, and those of them that a detector looks at."""
+    """Consecutive frames of a video before `end_frame`, and those that a detector looks at."""
 
     first_frame: int
     end_frame: int
@@ -171,7 +171,7 @@ class _Small:
         self.pictures: dict[int, NDArray[np.uint8]] = {}
 
     def see(self, frame_index: int, image: Image, detections: FrameDetections) -> None:
-        """Keep one frame."""
+        """Store one frame."""
         self.pictures.setdefault(frame_index, resize(image, size=self._size_px))
 
     def of(self, frames: Sequence[int]) -> NDArray[np.uint8]:
@@ -253,7 +253,7 @@ class Watch:
         store: ChunkStore | None = None,
         on_frames: Callable[[int], None] = lambda n: None,
     ) -> None:
-        """Nothing is read yet.
+        """Reads nothing yet.
 
         Args:
             video: the video.
@@ -276,7 +276,7 @@ class Watch:
 
     @property
     def n_frames(self) -> int:
-        """How many frames the chunks have together."""
+        """The total number of frames in the chunks."""
         return sum(chunk.end_frame - chunk.first_frame for chunk in self.chunks)
 
     def pass_kept(self) -> int:
@@ -296,7 +296,7 @@ class Watch:
         self._tell(chunk)
 
     def finish(self, cutter: ShotDetector | None = None) -> SeenVideo:
-        """Watch missing chunks and join all; pictures of only one chunk are in memory at a time.
+        """Watch missing chunks and join all; only one chunk's pictures are in memory at a time.
 
         Args:
             cutter: finds the shots, where pictures of all frames were wanted.
@@ -333,7 +333,7 @@ class Watch:
         )
 
     def clear(self) -> None:
-        """What the chunks make together is kept elsewhere."""
+        """Delete the chunks once their joint result has been stored."""
         self._store.clear()
 
     def _tell(self, chunk: Chunk) -> None:

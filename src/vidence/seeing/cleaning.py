@@ -14,7 +14,7 @@ LEAST_SIDE_PX = 1.0
 
 
 def keep_usable(track: Track, *, width_px: int, height_px: int) -> Track | None:
-    """The track with its boxes cut to the frame, without those that cannot be used.
+    """The track with its boxes clipped to the frame, without unusable ones.
 
     A box cannot be used when a coordinate is not a finite number, or when what lies inside the frame is
     less than one pixel wide or high (boxes outside the frame, turned around, or without area). Detectors
@@ -34,7 +34,7 @@ def keep_usable(track: Track, *, width_px: int, height_px: int) -> Track | None:
 
 
 def fill_gaps(track: Track, *, most_frames: int = 30) -> Track:
-    """The track with a box in every frame of its short gaps.
+    """The track with boxes interpolated in its short gaps.
 
     A gap is a number of frames without a box between two frames with one. The four sides of the box move
     evenly. A filled box has confidence 0 and is marked as not detected; boxes that were there stay as they
@@ -65,7 +65,7 @@ def fill_gaps(track: Track, *, most_frames: int = 30) -> Track:
 
 
 def smooth(track: Track, *, window_frames: int = 5, sigma: float = 1.0) -> Track:
-    """The track with each side of its boxes averaged over neighbouring frames.
+    """The track with box sides averaged over neighbouring frames.
 
     Every run of frames without a gap is smoothed by itself, so that boxes on both sides of an open gap
     never mix. At the ends of a run the boxes are mirrored (the last one counts twice).
@@ -97,7 +97,7 @@ STAGE = "hard-filter"
 
 
 class FilterSettings(Record):
-    """What a track must have to stay.
+    """The requirements for keeping a track.
 
     `least_s` is the least time with a box, in seconds, `least_area_px` the least mean area of its boxes in
     square pixels, `least_in_middle_s` the least time with its centre in the middle of the frame, which is the
@@ -118,7 +118,7 @@ class FilterSettings(Record):
 def why_dropped(
     track: Track, settings: FilterSettings, *, width_px: int, height_px: int, fps: float = PAPER_FPS
 ) -> DroppedTrack | None:
-    """Why a track does not pass the hard filter, by the first test that it fails; None if it passes.
+    """The first test of the hard filter that a track fails; None if it passes.
 
     The reasons, in this order: ``not-a-person``, ``too-short``, ``too-small``, ``not-in-the-middle``.
 
@@ -150,7 +150,7 @@ def why_dropped(
 
 
 def frames_in_middle(track: Track, *, margin: float, width_px: int, height_px: int) -> int:
-    """In how many frames the centre lies in the frame without a border of `margin` times its size.
+    """In how many frames the centre is at least `margin` times the frame's size from each edge.
 
     The edge of the middle belongs to it.
     """

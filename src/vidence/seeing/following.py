@@ -26,7 +26,7 @@ LOOKS_PER_S = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class ShotTracks:
-    """The tracks of a video as association gives them.
+    """The associated tracks of a video.
 
     `raw_ids` are the ids of all, `tracks` those that are no limbs, `parts` why the others are.
     `n_out_of_scale` is the number of boxes that were not used because their size does not fit their place.
@@ -39,7 +39,7 @@ class ShotTracks:
 
 
 def untracked(video: Video, detections: Detections, *, shots: Sequence[Span]) -> TrackedVideo:
-    """A video with the boxes that were found in it, before there are tracks."""
+    """A video with its detected boxes, before tracking."""
     return TrackedVideo(
         width_px=video.probe.width_px,
         height_px=video.probe.height_px,
@@ -108,21 +108,21 @@ def _rate(times_s: NDArray[np.float64]) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Followed:
-    """The tracks of a video as association gives them, with the boxes that they were made from."""
+    """The associated tracks of a video, with the boxes they were made from."""
 
     tracked: TrackedVideo
     frame_indices: tuple[int, ...]
-    """The frames that were looked at."""
+    """The frames looked at."""
     problems: tuple[FrameProblem, ...]
-    """The frames that could not be shown."""
+    """The frames that could not be decoded."""
     identities: dict[str, str]
     """What the tracks depend on, by part: detector, describer, tracker."""
     parts: tuple[DroppedTrack, ...] = ()
-    "Tracks that were left out as limbs of a person."
+    "Tracks dropped as limbs of a person."
     n_out_of_scale: int = 0
-    """Boxes that were not used because their size does not fit their place."""
+    """Boxes not used because their size does not fit their position."""
     looks: Mapping[str, TrackAppearance] = field(default_factory=dict)
-    """What the tracks look like, by id; nothing if no boxes were described."""
+    """The appearance of tracks, by id; empty if no boxes were described."""
 
 
 def open_detector(spec: str) -> Detector:
@@ -164,7 +164,7 @@ def watching(
     store: ChunkStore | None = None,
     on_frames: Callable[[int], None] = lambda n: None,
 ) -> Watch:
-    """A video that is watched in chunks.
+    """A video to watch in chunks.
 
     Args:
         video: the video.

@@ -173,7 +173,7 @@ class GivenTracks:
         return InVideo(tracks=tracks, others=others, dropped=dropped, notes=tuple(notes))
 
     def _wanted(self, rows: MotRows) -> NDArray[np.bool_]:
-        """Boxes of people that are to be considered."""
+        """Boxes of people to be considered."""
         wanted: NDArray[np.bool_] = (rows.marks != 0) & (rows.ids != _NO_ID)
         return wanted & (rows.class_ids == _PERSON_ID) if rows.has_classes else wanted
 
@@ -184,7 +184,7 @@ class GivenTracks:
         return np.asarray(known & np.isin(rows.class_ids, (_PERSON_ID, *_OTHER_PEOPLE)))
 
     def _placed(self, video: Video) -> MotRows:
-        """The rows with frames and pixels of the video; what is not visible is left out."""
+        """The rows in frames and pixels of the video, without invisible ones."""
         rows = self._rows
         if rows.visibilities is not None:
             rows = rows.part(rows.visibilities >= self._settings.visibility)
@@ -212,7 +212,7 @@ class GivenTracks:
         return rows.part(np.argsort(rows.frame_indices, kind="stable"))
 
     def _frames(self, rows: MotRows, video: Video) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The frame of the video for every row, and whether the row is the first that falls on it."""
+        """The video frame of each row, and whether the row is the first for that frame."""
         fps, path = self._settings.fps, video.probe.path
         last = int(rows.frame_indices.max(initial=0))
         if not fps:
@@ -234,7 +234,7 @@ class GivenTracks:
         return frames_on_screen(times, video)
 
     def _step(self, video: Video) -> int:
-        """From one annotated frame to the next, in frames of the video."""
+        """The distance between annotated frames, in frames of the video."""
         frames = np.unique(self._rows.frame_indices)
         if self._settings.fps:
             return max(math.ceil(video.probe.counted.fps / self._settings.fps), 1)
@@ -242,14 +242,14 @@ class GivenTracks:
 
 
 def _kinds(rows: MotRows) -> list[tuple[str, int]]:
-    """How many boxes there are of each class, and not to be considered."""
+    """The number of boxes of each class, and of those not to be considered."""
     names = [MOT_CLASSES.get(int(i), f"class {i}") for i in rows.class_ids] if rows.has_classes else []
     kinds = [(name, names.count(name)) for name in dict.fromkeys(names)]
     return [*kinds, ("not to be considered", int(np.count_nonzero(rows.marks == 0)))]
 
 
 def _tracks(rows: MotRows, *, step: int) -> tuple[Track, ...]:
-    """A track for every id, in the order of ids; gaps of one step are filled."""
+    """A track per id, in order of ids; gaps of one step are filled."""
     tracks = []
     for entry in np.unique(rows.ids):
         mine = rows.part(rows.ids == entry)

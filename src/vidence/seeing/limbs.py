@@ -63,14 +63,14 @@ def _is_part(track: Track, other: Track) -> bool:
 
 
 def _keeps_place(boxes: NDArray[np.float64], around: NDArray[np.float64]) -> bool:
-    """Whether the middle of boxes stays where it is within others, in shares of their width and height."""
+    """Whether box centres keep their position within other boxes, in shares of their size."""
     sides = np.maximum(around[:, 2:] - around[:, :2], 1.0)
     places = ((boxes[:, :2] + boxes[:, 2:]) / 2 - around[:, :2]) / sides
     return bool((places.std(axis=0) <= _STIRS).all())
 
 
 def _boxes_at(track: Track, frames: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The boxes of a track in some frames of its life, shape (n, 4)."""
+    """The boxes of a track in some of its frames, shape (n, 4)."""
     edges = [np.interp(frames, track.frame_indices, track.boxes_px[:, edge]) for edge in range(4)]
     return np.stack(edges, axis=1)
 
@@ -86,7 +86,7 @@ _EDGE_PX: Final = 2.0
 
 
 def out_of_scale(detections: Detections, *, height_px: int, looks_per_s: float) -> NDArray[np.bool_]:
-    """Which boxes are twice as high as people are where they stand, or half as high; shape (n,).
+    """Which boxes are twice as high as people at that position, or half as high; shape (n,).
 
     How high people are is a straight line over the lower edge of the box, fitted to those boxes that are
     sure (0.9) and wholly in the frame. Where these are fewer than are found of one person in 3.3 seconds (100
@@ -128,7 +128,7 @@ def out_of_scale(detections: Detections, *, height_px: int, looks_per_s: float) 
 
 
 def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
-    """Slope and start of the straight line with the least squares; level where all stand at one height."""
+    """Slope and intercept of the least-squares line; level if all stand at one height."""
     spread = float(np.var(x))
     slope = float(np.mean((x - x.mean()) * (y - y.mean()))) / spread if spread > 1 else 0.0
     return slope, float(y.mean() - slope * x.mean())

@@ -1,4 +1,4 @@
-"""Begin and end of tracks, and merging of fragments by the merge cost of HERBench, eq. 2."""
+"""Start and end of tracks, and merging of fragments by HERBench's merge cost (eq. 2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -91,7 +91,7 @@ def _merge_group(
     looks: Mapping[str, TrackAppearance],
     most_apart: float,
 ) -> tuple[list[Track], list[Merge]]:
-    """Fragments of one class, in the order of their first frames."""
+    """Fragments of one class, in order of first frame."""
     follows: dict[int, int] = {}
     is_follower: set[int] = set()
     used: list[tuple[int, int, dict[str, float]]] = []
@@ -127,7 +127,7 @@ def _chain(first: int, follows: dict[int, int]) -> list[int]:
 def _look_alike(
     before: Track, after: Track, looks: Mapping[str, TrackAppearance], *, most_apart: float
 ) -> bool:
-    """Whether two fragments look alike next to the gap between them; yes where one is not seen well there."""
+    """Whether two fragments look alike around the gap between them; yes if one is not seen well there."""
     mine, theirs = looks.get(before.track_id), looks.get(after.track_id)
     if mine is None or theirs is None:
         return True
@@ -139,7 +139,7 @@ def _look_alike(
 def _crosses(
     tracks: Sequence[Track], *, at: Literal[0, -1], size_px: tuple[int, int], fps: float
 ) -> NDArray[np.bool_]:
-    """Which tracks touch an edge of the frame within moments of their beginning (0) or their end (-1)."""
+    """Which tracks touch an edge of the frame close to their start (0) or end (-1)."""
     motions = [EndMotion.of(track, at=at, fps=fps) for track in tracks]
     soonest = [min(motion.touches_in_s(size_px=size_px).values(), default=np.inf) for motion in motions]
     return np.array(soonest) <= _SOON_FRAMES / fps
@@ -148,7 +148,7 @@ def _crosses(
 def _candidates(
     tracks: list[Track], settings: MergeSettings, *, size_px: tuple[int, int], fps: float
 ) -> Iterator[tuple[int, int, dict[str, float]]]:
-    """Every join that place and time allow, cheapest first: both positions, and what was measured.
+    """Every join possible in position and time, cheapest first, with its measurements.
 
     `tracks` come in the order of their first frames.
     """
@@ -180,7 +180,7 @@ def _candidates(
 def _close_in_time(
     starts: NDArray[np.int64], ends: NDArray[np.int64], *, most_frames: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Positions of tracks and of tracks that start soon after they end, block by block; `starts` ascend."""
+    """Pairs of tracks where one starts soon after the other ends, in blocks; `starts` ascend."""
     low = np.searchsorted(starts, ends + 1, side="left")
     high = np.searchsorted(starts, ends + 1 + most_frames, side="right")
     counts = high - low
@@ -192,7 +192,7 @@ def _close_in_time(
 
 
 FIT_S: Final = 0.6
-"""So long before its end, or after its beginning, the motion of a track is taken from."""
+"""The time before its end, or after its start, from which a track's motion is estimated."""
 _FEWEST: Final = 3
 _STANDS: Final = 0.05  # heights in a second; who is slower stands
 
@@ -215,7 +215,7 @@ class EndMotion:
 
     @classmethod
     def of(cls, track: Track, *, at: Literal[0, -1], fps: float) -> Self:
-        """The beginning (0) or the end (-1) of a track."""
+        """The motion at the start (0) or the end (-1) of a track."""
         frame = track.first_frame if at == 0 else track.last_frame
         near = np.abs(track.frame_indices - frame) <= max(frames_in(FIT_S, fps), _FEWEST - 1)
         boxes = track.boxes_px[near]
@@ -230,12 +230,12 @@ class EndMotion:
         )
 
     def touches_in_s(self, *, size_px: tuple[int, int]) -> dict[Edge, float]:
-        """When the box touches each edge that it moves towards; absent are those that it does not."""
+        """When the box touches each edge it moves towards; other edges are absent."""
         left, top, right, bottom = self.box_px.tolist()
         return self._after(size_px, room={"top": top, "left": left, "bottom": bottom, "right": right})
 
     def is_out_in_s(self, *, size_px: tuple[int, int]) -> dict[Edge, float]:
-        """When nothing of the box is left inside each edge that it moves towards; absent are the others."""
+        """When the box has left the frame past each edge it moves towards; other edges are absent."""
         left, top, right, bottom = self.box_px.tolist()
         return self._after(size_px, room={"top": bottom, "left": right, "bottom": top, "right": left})
 

@@ -27,7 +27,7 @@ Colour = tuple[int, int, int]
 
 
 def colour_of(place: int) -> Colour:
-    """A colour for the track at a place in the list; neighbours differ most."""
+    """A colour for the track at a position in the list; neighbours differ most."""
     hue = place * _GOLDEN % 1.0
     red, green, blue = colorsys.hsv_to_rgb(hue, 0.85, 0.95 if place % 2 == 0 else 0.75)
     return int(red * 255), int(green * 255), int(blue * 255)
@@ -35,7 +35,7 @@ def colour_of(place: int) -> Colour:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A box to draw. `is_dashed` marks one that was filled in."""
+    """A box to draw; `is_dashed` marks an interpolated one."""
 
     box_px: NDArray[np.float64]
     text: str
@@ -44,7 +44,7 @@ class Mark:
 
 
 def marks_by_frame(tracks: Sequence[Track]) -> dict[int, list[Mark]]:
-    """What is to be drawn in each frame that has a box."""
+    """What to draw in each frame that has a box."""
     marks: dict[int, list[Mark]] = {}
     for place, track in enumerate(tracks):
         for frame, box, is_seen in zip(track.frame_indices, track.boxes_px, track.is_detected, strict=True):
@@ -54,7 +54,7 @@ def marks_by_frame(tracks: Sequence[Track]) -> dict[int, list[Mark]]:
 
 
 def draw(image: Image, marks: Sequence[Mark], *, note: str = "", scale: float = 1.0) -> Image:
-    """A picture with boxes; `scale` is the size of the picture over that of the video."""
+    """A picture with boxes; `scale` is its size relative to the video."""
     picture = Pictures.fromarray(np.ascontiguousarray(image))
     pen = ImageDraw.Draw(picture)
     font = font_of(max(round(min(image.shape[:2]) / 30), 11))
@@ -88,7 +88,7 @@ def _dashed(pen: ImageDraw.ImageDraw, box: tuple[float, float, float, float], co
 
 
 def font_of(size_px: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """The font that Pillow carries, at some size."""
+    """Pillow's built-in font at some size."""
     return ImageFont.load_default(size_px)
 
 
@@ -103,7 +103,7 @@ _FADED: Final = (110, 110, 110)
 
 
 class ContactSheet:
-    """Scenes with boxes, the ways of all tracks over the ground, and crops of each track through its life.
+    """Scenes with boxes, all tracks' ground trajectories, and crops of each track over time.
 
     Shown the frames in `wanted`, in any order, it gives the picture. The longest tracks are shown, in the
     order of their first frame, `most` of them; the title says how many are not.
@@ -127,12 +127,12 @@ class ContactSheet:
 
     @property
     def wanted(self) -> tuple[int, ...]:
-        """The frames that it needs to be shown."""
+        """The frames that it needs."""
         crops = {frame for frames in self._crops.values() for frame in frames}
         return tuple(sorted({*self._scenes, *crops}))
 
     def see(self, frame_index: int, image: Image) -> None:
-        """Keep what is needed of one frame."""
+        """Store what is needed from one frame."""
         if frame_index in self._scenes:
             scale = _SCENE_PX / image.shape[1]
             size = (_SCENE_PX, max(round(image.shape[0] * scale), 1))
@@ -172,7 +172,7 @@ class ContactSheet:
         return draw(image, self._marks.get(frame, []), note=note, scale=scale)
 
     def _ways(self) -> Image:
-        """The middle of the lower edge of every box, joined to a line; a dot where it begins."""
+        """Trajectories of the middle of each box's lower edge; a dot marks the start."""
         paled = (self._pictures[min(self._pictures)].astype(np.float64) * 0.5 + 127).astype(np.uint8)
         picture = Pictures.fromarray(paled)
         pen = ImageDraw.Draw(picture)
@@ -216,7 +216,7 @@ class ContactSheet:
 
 
 def _busiest(video: TrackedVideo) -> tuple[int, ...]:
-    """For each part of the video the frame with the most tracks, the middle one among equals."""
+    """For each part of the video, the frame with the most tracks; of ties the middle one."""
     n_frames = len(video.times_s)
     counts = np.zeros(n_frames, np.int64)
     for track in video.tracks:
@@ -230,7 +230,7 @@ def _busiest(video: TrackedVideo) -> tuple[int, ...]:
 
 
 def _spread(track: Track) -> tuple[int, ...]:
-    """Frames of a track from its first to its last, evenly over its boxes."""
+    """Frames of a track, evenly spaced over its boxes."""
     places = np.linspace(0, len(track.frame_indices) - 1, min(_N_CROPS, len(track.frame_indices)))
     return tuple(int(frame) for frame in track.frame_indices[np.round(places).astype(np.int64)])
 

@@ -115,7 +115,7 @@ def _counts(truth: MotRows) -> NDArray[np.bool_]:
 
 
 def _on_distractor(there: MotRows, rows: MotRows) -> NDArray[np.bool_]:
-    """Which boxes of a result belong to something that looks like a pedestrian and is none."""
+    """Which result boxes belong to distractors, which look like pedestrians but are not."""
     optimize = library("scipy.optimize", owner="tracking", extra="build")
     overlaps = iou(there.boxes_px[:, None], rows.boxes_px[None])
     i, j = optimize.linear_sum_assignment(-np.where(overlaps >= _SAME, overlaps, 0.0))

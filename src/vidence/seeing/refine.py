@@ -29,7 +29,7 @@ STEPS: tuple[Step, ...] = get_args(Step)
 
 
 class RefineSettings(Record):
-    """How tracks are refined; the usual values are the paper's, where it has one.
+    """How tracks are refined; defaults are the paper's where it states one.
 
     `steps` are those that are done, always in the order of `STEPS`. `most_gap_s` is the longest gap that is
     filled, `smoothing_s` the window that boxes are averaged over and `smoothing_sigma_s` the width of its
@@ -141,7 +141,7 @@ def _odd(n_frames: float) -> int:
 
 
 def _summed(accounts: Sequence[Account]) -> Account:
-    """The account of several shots in one."""
+    """The accounts of several shots combined."""
     steps = []
     for counts in zip(*(account.steps for account in accounts), strict=True):
         numbers = [msgspec.structs.asdict(count) for count in counts]

@@ -51,7 +51,7 @@ class SamePersonRules(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class TrackAppearance:
-    """What a track looks like where it is seen well.
+    """A track's appearance where it is seen well.
 
     Shapes: `frame_indices` (n,), ascending; `vectors` (n, n_dims), rows of length 1. n may be 0.
     """
@@ -60,7 +60,7 @@ class TrackAppearance:
     vectors: NDArray[np.float32]
 
     def mean(self, keep: NDArray[np.bool_] | slice, *, least: int) -> NDArray[np.float32] | None:
-        """The mean of some, of length 1; None if there are fewer than `least`."""
+        """The mean of some vectors, of length 1; None if there are fewer than `least`."""
         some = self.vectors[keep]
         if len(some) < max(least, 1):
             return None
@@ -68,12 +68,12 @@ class TrackAppearance:
         return total / np.float32(np.linalg.norm(total) or 1.0)
 
     def before(self, frame: int, rules: SamePersonRules) -> NDArray[np.float32] | None:
-        """The look shortly before a frame."""
+        """The appearance shortly before a frame."""
         end = int(np.searchsorted(self.frame_indices, frame, side="left"))
         return self.mean(slice(max(end - rules.window_boxes, 0), end), least=rules.least_boxes)
 
     def after(self, frame: int, rules: SamePersonRules) -> NDArray[np.float32] | None:
-        """The look shortly after a frame."""
+        """The appearance shortly after a frame."""
         start = int(np.searchsorted(self.frame_indices, frame, side="right"))
         return self.mean(slice(start, start + rules.window_boxes), least=rules.least_boxes)
 
@@ -86,7 +86,7 @@ def looks_of(
     size_px: tuple[int, int],
     most_covered: float,
 ) -> dict[str, TrackAppearance]:
-    """What each track looks like in the boxes that were detected and that no other of the tracks covers.
+    """The appearance of each track in detected boxes that no other track covers.
 
     Boxes at the edge of the frame are left out: they show a part of somebody, and the place beside.
 
@@ -154,7 +154,7 @@ def without_changed(
 
 
 def distance(values: NDArray[np.float32], other: NDArray[np.float32]) -> float:
-    """The cosine distance of two looks of length 1, from 0 to 2."""
+    """The cosine distance of two appearance vectors of length 1, from 0 to 2."""
     return float(1.0 - np.dot(values, other))
 
 
@@ -209,7 +209,7 @@ def _swapped(
 
 
 def _meetings(track: Track, other: Track, *, touching: float) -> list[tuple[int, int]]:
-    """The first and the last frame of every time that two tracks cover each other."""
+    """First and last frame of every time that two tracks overlap."""
     mine, theirs = shared_rows(track, other)
     these, those = track.boxes_px[mine], other.boxes_px[theirs]
     smaller = np.minimum(areas_px(these), areas_px(those))

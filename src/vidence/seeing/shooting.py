@@ -35,12 +35,12 @@ class Shot(Record):
 
     @property
     def clear_frame(self) -> int:
-        """The first frame that shows nothing but this shot."""
+        """The first frame that shows only this shot."""
         return self.first_frame + self.n_mixed
 
     @property
     def frames(self) -> Span:
-        """Its frames, as tracks know them."""
+        """Its frames, in the form used by tracks."""
         return Span(first_frame=self.first_frame, last_frame=self.last_frame, n_mixed=self.n_mixed)
 
 
@@ -66,16 +66,16 @@ class FoundShots:
 
 
 class ShotWatch(Protocol):
-    """One detector looking at one video, picture after picture."""
+    """One detector watching one video, frame by frame."""
 
     def see(self, picture: NDArray[np.uint8]) -> None:
         """Look at the next frame: RGB, shape (height, width, 3), at most the detector's `size`."""
 
     def spans(self) -> tuple[Span, ...]:
-        """The shots of all that was seen, in order. Frames of a gradual transition may be in none."""
+        """The shots of all frames seen, in order; frames of a gradual transition may be in none."""
 
     def scores(self) -> ShotScores | None:
-        """What was measured at all frames that were seen; None if the detector gives no scores."""
+        """The measurements at all frames seen; None if the detector gives no scores."""
 
 
 class ShotDetector(Protocol):
@@ -89,7 +89,7 @@ class ShotDetector(Protocol):
     size: Size
 
     def watch(self) -> ShotWatch:
-        """Begin with a new video."""
+        """Start with a new video."""
 
 
 def find_shots(video: Video, detector: ShotDetector) -> tuple[Shot, ...]:
@@ -129,7 +129,7 @@ class ShotObserver:
         self._last: NDArray[np.uint8] | None = None
 
     def see(self, frame_index: int, image: NDArray[np.uint8], result: object) -> None:
-        """Look at a frame, or let it wait for those before it."""
+        """Look at a frame, or queue it until those before it arrive."""
         if frame_index >= self._next:
             self._waiting[frame_index] = resize(image, size=self._size_px)
         while self._next in self._waiting or len(self._waiting) > _MOST_WAITING:
@@ -152,7 +152,7 @@ class ShotObserver:
         return FoundShots(shots=timed(self._watch.spans(), times_s), scores=self._watch.scores())
 
     def _advance(self) -> None:
-        """Feed the next frame; a missing one is replaced by the one before it."""
+        """Feed the next frame; a missing one is replaced by its predecessor."""
         picture = self._waiting.pop(self._next, self._last)
         self._next += 1
         if picture is None:
@@ -166,7 +166,7 @@ class ShotObserver:
 
 
 def timed(spans: Sequence[Span], times_s: NDArray[np.float64]) -> tuple[Shot, ...]:
-    """Spans as shots ``shot-0001``, ``shot-0002``, ... that end when the next frame would begin.
+    """Spans as shots ``shot-0001``, ``shot-0002``, ..., each ending when the next frame would start.
 
     Shapes: `times_s` (n_frames,), in seconds. The last frame of a video is taken to last as long as the
     frame before it.
@@ -187,7 +187,7 @@ def timed(spans: Sequence[Span], times_s: NDArray[np.float64]) -> tuple[Shot, ..
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Gap:
-    """Where one shot gives way to the next: its last frame, and the first in which the next one is seen.
+    """The change from one shot to the next: the last frame of one, and the first showing the other.
 
     Frames between them are in no shot. The first `n_mixed` frames of the next one still show the shot before
     it, or come up from black. -1 and the number of frames stand for before and behind the video.
@@ -199,7 +199,7 @@ class Gap:
 
     @property
     def clear_frame(self) -> int:
-        """The first frame that shows nothing but the next shot."""
+        """The first frame that shows only the next shot."""
         return self.first_frame + self.n_mixed
 
     def is_near(self, other: "Gap", *, reach: int = 1) -> bool:
@@ -208,7 +208,7 @@ class Gap:
 
 
 def spans_between(gaps: Sequence[Gap], *, n_frames: int) -> tuple[Span, ...]:
-    """The shots between gaps, in order. Of a shot that is mixed to its end, the last frame counts as clear.
+    """The shots between gaps, in order; a shot mixed to its end counts its last frame as clear.
 
     >>> spans_between([Gap(last_frame=2, first_frame=4)], n_frames=6)
     (Span(first_frame=0, last_frame=2, n_mixed=0), Span(first_frame=4, last_frame=5, n_mixed=0))
@@ -235,7 +235,7 @@ def cuts_to_spans(first_frames: Sequence[int], *, n_frames: int) -> tuple[Span, 
 def pictures_in_order(
     video: Video, *, size: Size, most_bytes: int = MOST_BYTES
 ) -> Iterator[NDArray[np.uint8]]:
-    """Every frame of a video in order, the one before it in place of a frame that is damaged.
+    """Every frame of a video in order, damaged ones replaced by their predecessor.
 
     It is read in stretches that begin at keyframes, so that each packet is decoded once and only one
     stretch is in memory. A stretch between keyframes that is too long for that is read in parts.
@@ -267,7 +267,7 @@ def pictures_in_order(
 
 
 def stretches(video: Video, *, most: int) -> Iterator[range]:
-    """Runs of frames, each at most `most` long, that end before a keyframe where there is one."""
+    """Runs of frames of at most `most`, ending before a keyframe if possible."""
     table, n_frames = video.scan.table, video.n_frames
     keys = np.zeros(0, np.int64) if table is None else np.flatnonzero(table.is_key[table.packet_of_frame])
     start = 0

@@ -38,7 +38,7 @@ _UNKNOWN: Final = -1
 
 @dataclass(frozen=True, kw_only=True)
 class MotRows(Rows):
-    """The lines of one file in the order of frames, frames counted from 0.
+    """The lines of a file in order of frames, which count from 0.
 
     Shapes: `frame_indices`, `ids`, `marks`, `class_ids` (n,), `boxes_px` (n, 4) as left, top, right, bottom.
     `ids` are -1 for detections. `marks` is the seventh column: a confidence, -1 where it is not known, or
@@ -60,7 +60,7 @@ class MotRows(Rows):
 
 
 def read_mot(path: Path) -> MotRows:
-    """Read a file in the format of MOTChallenge; numbers are set apart by commas or blanks.
+    """Read a file in MOTChallenge format, separated by commas or blanks.
 
     Boxes are taken as they are written, also where they leave the frame.
 
@@ -125,7 +125,7 @@ def _rows(rows: list[list[float]]) -> MotRows:
 def frames_on_screen(
     times_s: NDArray[np.float64], video: Video
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The frame of a video at each time, and whether no time before that falls on the same frame."""
+    """The frame shown at each time, and whether it is the first time for that frame."""
     at, which = np.unique(times_s, return_inverse=True)
     frames = np.array([video.index_at(float(time)) for time in at], np.int64)
     is_first = np.diff(frames, prepend=-1) > 0
@@ -133,7 +133,7 @@ def frames_on_screen(
 
 
 def track_numbers(tracks: Iterable[Track]) -> dict[str, int]:
-    """A whole number for every track id: the id itself where all are such numbers, else 1, 2, 3, ..."""
+    """A whole number for every track id: the id itself if all are numbers, else 1, 2, 3, ..."""
     ids = [track.track_id for track in tracks]
     if all(name.isdecimal() and str(int(name)) == name and int(name) > 0 for name in ids):
         return {name: int(name) for name in ids}
@@ -141,7 +141,7 @@ def track_numbers(tracks: Iterable[Track]) -> dict[str, int]:
 
 
 def rows_of(tracks: Sequence[Track]) -> MotRows:
-    """Tracks as the lines of a result, with a number for every id."""
+    """Tracks as the lines of a result file, with a number per id."""
     numbers = track_numbers(tracks)
     frames = np.concatenate([np.zeros(0, np.int64), *(track.frame_indices for track in tracks)])
     order = np.argsort(frames, kind="stable")

@@ -46,9 +46,9 @@ class TrackJob(Record):
     detector: str = "hog"
     tracker: str = "deepsort"
     cuts: str = "content"
-    """Where tracks end; ``none`` follows people across cuts."""
+    """Where tracks end; ``none`` tracks people across cuts."""
     rate: float = LOOKS_PER_S
-    """How often a second a detector looks, at most; 0: at every frame."""
+    """Most looks per second of a detector; 0: every frame."""
     refine: RefineSettings = RefineSettings()
 
 
@@ -62,7 +62,7 @@ class TrackRecord(Record, omit_defaults=True):
     height_px: int
     fps: float
     rate: float
-    """How often a second the detector looked, at most; 0: at every frame."""
+    """Most looks per second of the detector; 0: every frame."""
     identities: dict[str, str]
     """What the tracks depend on: detector, describer, tracker, and shot detector (``cuts``)."""
     versions: dict[str, str]
@@ -72,15 +72,15 @@ class TrackRecord(Record, omit_defaults=True):
     settings: RefineSettings
     account: Account
     cuts: tuple[int, ...] = ()
-    """Frames with which shots begin, without the first: tracks end there."""
+    """First frames of shots but the first; tracks end there."""
     parts: tuple[DroppedTrack, ...] = ()
-    """Tracks left out as limbs."""
+    """Tracks dropped as limbs."""
     problems: tuple[str, ...] = ()
-    """Frames that could not be shown."""
+    """Frames that could not be decoded."""
     caution: str = ""
-    """What a detector says of itself that is only for want of a better one."""
+    """The caution of a detector of last resort."""
     quality: dict[str, Quality] = msgspec.field(default_factory=dict)
-    """With ground truth: of the tracks as they were associated, and as they were written (``refined``)."""
+    """With ground truth: of tracks as associated, and as written (``refined``)."""
 
 
 def track_video(

@@ -35,7 +35,7 @@ def displacement_px(track: Track) -> float:
 
 
 def path_px(track: Track) -> float:
-    """The length of the way from centre to centre, in pixels."""
+    """The length of the path between successive centres, in pixels."""
     steps = np.diff(track.centroids_px, axis=0)
     return float(np.hypot(steps[:, 0], steps[:, 1]).sum())
 
@@ -99,7 +99,7 @@ def aspect_spread(track: Track) -> float:
 
 
 def count_objects(tracks: Sequence[Track], detections: Detections, *, over: float) -> NDArray[np.int64]:
-    """With how many kinds of things each track was seen, shape (n_tracks,).
+    """How many kinds of things each track was seen with, shape (n_tracks,).
 
     A kind counts when, in any frame, one of its boxes overlaps that of the track by an IoU of more than
     `over`.
@@ -118,7 +118,7 @@ def count_objects(tracks: Sequence[Track], detections: Detections, *, over: floa
 
 
 class Weights(Record):
-    """The weight of each term; the usual values are the paper's and sum to 14.1.
+    """The weight of each term; the defaults are the paper's and sum to 14.1.
 
     Source: HERBench, section 7.1, list under eq. 3.
 
@@ -175,12 +175,12 @@ class Ranking:
 
     @property
     def best_first(self) -> tuple[str, ...]:
-        """The ids by score; of equal ones the track that appears first."""
+        """The ids by score; of ties, the track that appears first."""
         return tuple(self.track_ids[i] for i in order_by(self.scores))
 
 
 def order_by(scores: NDArray[np.float64]) -> list[int]:
-    """The rows of a ranking by score, the highest first; equal ones in the order of the rows."""
+    """The rows of a ranking by descending score; ties keep their order."""
     return [int(i) for i in np.argsort(-scores, kind="stable")]
 
 
@@ -241,7 +241,7 @@ def weighted(shares: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArr
 
 
 def over_largest(measured: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Every column divided by its largest value; 0 if that is not above 0."""
+    """Each column divided by its maximum; 0 if that is not positive."""
     largest = measured.max(axis=0, initial=0.0)
     shares: NDArray[np.float64] = np.zeros_like(measured)
     np.divide(measured, largest, out=shares, where=largest > 0)
@@ -272,7 +272,7 @@ def _columns(
 
 
 class DiversitySettings(Record):
-    """How many tracks are picked, from how many rankings, and between which factors weights are changed.
+    """How many tracks are picked, from how many rankings, and the range of weight factors.
 
     The paper picks 6 to 10 tracks; it does not say how many rankings.
     """
@@ -292,7 +292,7 @@ class DiversitySettings(Record):
 
 
 class Pick(Record):
-    """A track that was picked: its score with the weights unchanged, and where it was found.
+    """A picked track: its score with unchanged weights, and the ranking it came from.
 
     `ranking` is the number of the ranking that it was picked from, `turn` the round, both from 0.
     """

@@ -16,11 +16,11 @@ _LETTERS: Final = str.maketrans("0123456789", "ghjkmnpqrs")
 _CHECK_CHARS: Final = 12
 _LEAST_OTHER_S: Final = 0.5
 PAPER_FPS = 30.0
-"""Limits that the papers give in frames are meant for so many a second."""
+"""The frame rate for which the papers state limits in frames."""
 
 
 def frames_in(seconds: float, fps: float) -> int:
-    """The whole number of frames nearest to a time, half a frame up.
+    """The number of frames closest to a duration, with halves rounded up.
 
     >>> frames_in(1.0, 7.0), frames_in(2 / 3, 30.0)
     (7, 20)
@@ -30,7 +30,7 @@ def frames_in(seconds: float, fps: float) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Arrays with one row for each of some things; rows are single values where `row_shapes` says nothing."""
+    """Arrays with one row per thing; rows are scalars unless `row_shapes` says otherwise."""
 
     row_shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"boxes_px": (4,)}
 
@@ -62,7 +62,7 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True)
 class Detections(Rows):
-    """Boxes found in the frames of one video, in the order of their frames.
+    """Boxes found in the frames of one video, in order of frames.
 
     Shapes: `frame_indices`, `confidences`, `class_ids` are (n,), `boxes_px` is (n, 4).
     Units: `boxes_px` is left, top, right, bottom in pixels of the video as it is shown (rotation applied);
@@ -96,7 +96,7 @@ def rows_in_frames(
 
 @dataclass(frozen=True, kw_only=True)
 class Track(Rows):
-    """One person or thing over time: one box for each of some frames, ascending, each frame once.
+    """One person or thing over time: one box in each of some frames, in ascending order.
 
     Shapes: `frame_indices`, `confidences`, `is_detected` are (n,), `boxes_px` is (n, 4).
     Units: as in `Detections`. `is_detected` is False where a box was filled in between detections.
@@ -123,12 +123,12 @@ class Track(Rows):
 
     @property
     def first_frame(self) -> int:
-        """The first frame that it has a box in."""
+        """The first frame with a box."""
         return int(self.frame_indices[0])
 
     @property
     def last_frame(self) -> int:
-        """The last frame that it has a box in."""
+        """The last frame with a box."""
         return int(self.frame_indices[-1])
 
 
@@ -145,11 +145,11 @@ class Span:
 
     @property
     def clear_frame(self) -> int:
-        """The first frame that shows nothing but this shot."""
+        """The first frame that shows only this shot."""
         return self.first_frame + self.n_mixed
 
     def is_clear(self, frame_index: int) -> bool:
-        """Whether a frame shows this shot and nothing else."""
+        """Whether a frame shows only this shot."""
         return self.clear_frame <= frame_index <= self.last_frame
 
 
@@ -178,11 +178,11 @@ class TrackedVideo:
     """Presentation times of the frames, shape (n_frames,)."""
     tracks: tuple[Track, ...]
     detections: Detections | None = None
-    """What the tracks were made from, things beside people included; None for tracks from elsewhere."""
+    """The detections that tracks were made from, including things; None for imported tracks."""
     others: tuple[Track, ...] = ()
-    """Tracks of people that refining left out: no question is about them, counts of people include them."""
+    """Tracks of people dropped in refining: not asked about, but included in counts of people."""
     shots: tuple[Span, ...] = ()
-    """Shots in order, blank frames around them; empty if no cuts were searched, or tracks cross them."""
+    """Shots in order, with blank frames between; empty if cuts were not sought or tracks cross them."""
     looks: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     """Mean vectors of tracks and others by id, shape (n_dims,), length 1; absent where none is seen well."""
     basis: TrackBasis = field(default_factory=TrackBasis)
@@ -190,7 +190,7 @@ class TrackedVideo:
 
     @property
     def fps(self) -> float:
-        """Frames per second, on average; that of the paper where there is one frame only."""
+        """Average frames per second; the paper's if there is only one frame."""
         span_s = float(self.times_s[-1] - self.times_s[0])
         return (len(self.times_s) - 1) / span_s if span_s > 0 else PAPER_FPS
 
@@ -209,7 +209,7 @@ class TrackedVideo:
         return self.shots[bisect_right(self.shots, frame_index, lo=1, key=lambda span: span.first_frame) - 1]
 
     def track(self, track_id: str) -> Track:
-        """The track of that id.
+        """The track with that id.
 
         Raises:
             KeyError: there is none.

@@ -14,7 +14,7 @@ TIE_S: Final = 3.0
 
 
 class Visible(Record):
-    """One track from the time of its first frame to the time of its last, in seconds."""
+    """The time span of one track, from its first frame to its last, in seconds."""
 
     track_id: str
     start_s: float
@@ -22,7 +22,7 @@ class Visible(Record):
 
     @property
     def duration_s(self) -> float:
-        """How long, in seconds.
+        """The duration in seconds.
 
         Source: HERBench, section 7.3 (t_end - t_start).
         Departs: no. The time that the last frame stays on screen is not counted.
@@ -45,7 +45,7 @@ def overlap_s(visible: Visible, other: Visible) -> float:
 
 
 def longest(spans: Sequence[Visible], *, tie_s: float = TIE_S) -> tuple[str, ...]:
-    """Who stays longest, and all who stay less than `tie_s` shorter; several mean that it is not clear.
+    """Who stays longest, and all within `tie_s` of that; several mean that it is not clear.
 
     The ids come longest first; none for no spans.
 
@@ -58,7 +58,7 @@ def longest(spans: Sequence[Visible], *, tie_s: float = TIE_S) -> tuple[str, ...
 
 
 def shares_covered(track: Track, others: Sequence[Track]) -> NDArray[np.float64]:
-    """Occlusion: the part of each box of a track that one other track covers in the same frame, 0 to 1.
+    """Occlusion: the share of each box covered by one other track in the same frame, 0 to 1.
 
     It is the largest part that a single other one has, shape (n,). Boxes do not tell who stands in front: a
     box that is covered may show either of the two.
@@ -79,7 +79,7 @@ def shares_covered(track: Track, others: Sequence[Track]) -> NDArray[np.float64]
 
 
 def shared_rows(track: Track, other: Track) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where two tracks have their boxes of the frames that both have, in the order of the frames."""
+    """Where the boxes of two tracks are in their common frames, in order of frames."""
     first, last = max(track.first_frame, other.first_frame), min(track.last_frame, other.last_frame)
     if first > last:
         nowhere = np.zeros(0, np.int64)
@@ -97,7 +97,7 @@ def shared_rows(track: Track, other: Track) -> tuple[NDArray[np.int64], NDArray[
 
 
 def at_the_same_time(tracks: Sequence[Track], others: Sequence[Track]) -> Iterator[tuple[Track, list[Track]]]:
-    """Each of the tracks with those of the others that begin before it ends, and end after it begins."""
+    """Each track with the other tracks that overlap it in time."""
     firsts = np.array([other.first_frame for other in others], np.int64)
     lasts = np.array([other.last_frame for other in others], np.int64)
     for track in tracks:

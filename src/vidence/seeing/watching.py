@@ -46,7 +46,7 @@ class _Boxing(Protocol):
 
 
 class BoxSource(_Boxing, Protocol):
-    """A detector with known boxes; no frame is decoded for it."""
+    """A detector with known boxes, which decodes no frame."""
 
     def detect(self, video: Video, frame_indices: Sequence[int]) -> Detections:
         """The boxes in these frames.
@@ -74,7 +74,7 @@ class LastResort(Protocol):
 
 
 Detector: TypeAlias = Finder | BoxSource
-"""Says where people and things are; one file in ``seeing/detectors``."""
+"""Detects people and things; one file in ``seeing/detectors``."""
 
 
 class Observer(Protocol):
@@ -86,7 +86,7 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """The boxes of a video, and the frames that could not be shown."""
+    """The boxes of a video, and the frames that could not be decoded."""
 
     detections: Detections
     problems: tuple[FrameProblem, ...] = ()
@@ -253,7 +253,7 @@ def _of_frame(detections: Detections, frame_index: int) -> FrameDetections:
 
 
 def gather(values: Mapping[int, FrameDetections]) -> Detections:
-    """The boxes of all frames in one, in the order of the frames."""
+    """The boxes of all frames, in order of frames."""
     ordered = sorted(values.items())
     parts = [result for _, result in ordered]
     names = {i: name for part in parts for i, name in part.class_names.items()}

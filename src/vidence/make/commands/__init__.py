@@ -1,4 +1,4 @@
-"""The commands of this wing: one file each, found by its name (`vidence.cli.finding`); and its extras."""
+"""The commands of this wing, one file each, found by name (`vidence.cli.finding`), and its extras."""
 
 from vidence.installation import Extra, install_trackers
 

@@ -31,7 +31,7 @@ _SEED = 0  # of orders of choices
 
 
 class Panel(Record):
-    """The models to ask and how; None follows the rule."""
+    """The models to ask, and how; None follows the rule."""
 
     models: Annotated[
         tuple[str, ...],
@@ -64,13 +64,13 @@ class Panel(Record):
 
     @property
     def specs(self) -> tuple[str, ...]:
-        """Every model that is asked."""
+        """Every model to ask."""
         others = (self.one_frame, self.needs_all)
         return tuple(dict.fromkeys((*self.models, *(other for other in others if other), *self.judges)))
 
 
 class Gate(Record):
-    """Which questions to test, and with which gates."""
+    """The questions to test, and the gates."""
 
     questions: QuestionSet
     rule: Annotated[
@@ -124,7 +124,7 @@ class Gate(Record):
 
     @property
     def kept_in(self) -> Path:
-        """The folder of the verdicts."""
+        """The folder of verdicts."""
         return self.folder or Path("runs") / f"gate-{Path(self.questions.what.removesuffix('.gz')).stem}"
 
 
@@ -227,7 +227,7 @@ def _by_verdicts(
 
 
 def _gated(read: LoadedSet, rules: "GateRules", given: Gate) -> "Gated":
-    """Put the questions through the gates, with the models open as long as they are asked."""
+    """Run the gates, with the models open as long as they are asked."""
     from vidence.engine.engine import no_image
     from vidence.make.commands.make import MakeDisplay
     from vidence.make.gates.frames import frame_source

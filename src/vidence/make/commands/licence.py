@@ -62,7 +62,7 @@ def licence(given: Check) -> int:
 
 
 def client() -> "YouTube":
-    """The client of the YouTube Data API, with the key of the environment.
+    """A YouTube Data API client with the key from the environment.
 
     Raises:
         MissingKeyError: there is none.

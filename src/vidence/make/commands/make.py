@@ -69,7 +69,7 @@ class MakeDisplay:
     """Shows the stages of a run inside ``with display.progress``: one line per stage, and progress."""
 
     def __init__(self, console: Console, *, mode: str = "auto") -> None:
-        """Nothing is shown yet; `mode` is one of `console.flags.MODES`."""
+        """Shows nothing yet; `mode` is one of `console.flags.MODES`."""
         self._console = console
         self.progress = Meter(console, mode=mode, is_transient=True)
         self.progress.begin("making")
@@ -99,7 +99,7 @@ class MakeDisplay:
                 say(self._console, ("note: ", "yellow"), event.message)
 
     def asking(self, event: Event) -> None:
-        """Draw what happened to the models that were asked."""
+        """Show what happened to the models asked."""
         match event:
             case Waiting() | Away() | Back():
                 self._note(self._waits.words(event))
@@ -111,7 +111,7 @@ class MakeDisplay:
                 pass
 
     def _note(self, words: str) -> None:
-        """Report what was asked so far, and why no more is asked now."""
+        """Report what was asked so far, and why asking stopped."""
         jobs = f"{several(self._n_jobs, 'job')} done, {self._n_failed:,} failed" if self._n_jobs else ""
         self.progress.note(lambda: "; ".join(filter(None, (jobs, words))))
 

@@ -30,7 +30,7 @@ _MOST_LISTED = 50
 
 
 class Papers(Record):
-    """The files that a release is given besides the questions."""
+    """The files added to a release besides the questions."""
 
     account: Annotated[Path | None, flag("account.json of vidence make, for the datasheet.")] = None
     review: Annotated[Path | None, flag("Review folder; release only accepted questions.")] = None

@@ -12,7 +12,7 @@ from vidence.make.sources.scene import ValueOrNumber
 from vidence.make.sources.vocabulary import EVENT, PAIR, AnswerType, Skill
 
 _TRIED = 6
-"""How many statements are looked at for each that is taken."""
+"""How many statements are considered for each one taken."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class AttributeStatement:
 
 @dataclass(frozen=True)
 class AskableAttribute:
-    """A question target of a category: the attribute and the type of its answer."""
+    """A question target of a category: the attribute and its answer type."""
 
     category: str
     attribute: str
@@ -51,7 +51,7 @@ class Statements:
         return tuple(c for c in scene.words.categories if len(scene.members[c]) > 1 and scene.lists_all(c))
 
     def attributes_of(self, category: str) -> tuple[str, ...]:
-        """The attributes that a category has."""
+        """The attributes of a category."""
         if category not in self._attributes:
             words = self.scene.words
             self._attributes[category] = tuple(
@@ -132,7 +132,7 @@ class Statements:
 
         Each shuts somebody out. Of some drawn in seeded order the one is taken that leaves about as many as
         are needed for as many statements as are wanted; what the others make needless is dropped again.
-        None where no statements do.
+        None if no statements do.
         """
         known, among = (
             self.drawn(category, member, rng, avoided=avoided),

@@ -148,7 +148,7 @@ def _cell(text: str) -> str:
 
 
 class ComposeConfig(MadeConfig, omit_defaults=True):
-    """The configuration; paths start from its folder.
+    """The configuration; paths are relative to its folder.
 
     `media` is the folder with the videos of scenes, `media_licence` the licence that these are under.
     """

@@ -1,6 +1,6 @@
 """Evaluate a composition with some conditions left out: `result(D)`.
 
-Everything is enumerated over facts. Bindings that cannot be told apart by what later steps use are counted
+Everything is enumerated over facts. Bindings that cannot be distinguished by what later steps use are counted
 together, with the first of them as their example, so that chains over large sets stay small.
 """
 
@@ -43,7 +43,7 @@ from vidence.make.sources.scene import ValueOrNumber
 from vidence.make.sources.vocabulary import ENTITY, EVENT, PAIR
 
 MOST_BRANCHES = 200_000
-"""Of one result. More are met by programs only whose steps tell next to nothing."""
+"""Per result; only programs with nearly uninformative steps exceed it."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class EvaluatedSet:
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """A view: from where, and a heading in degrees; or (`free`) any of eight."""
+    """A view: a position and a heading in degrees, or (`free`) any of eight headings."""
 
     place: str
     heading: float
@@ -73,12 +73,12 @@ class Viewpoint:
 
 
 Held: TypeAlias = ValueOrNumber | tuple[ValueOrNumber, ...] | EvaluatedSet | Viewpoint
-"""What a variable holds; an entity or event is its id, and `values` are sorted."""
+"""The value of a variable: an id for entities and events, sorted for `values`."""
 Picks: TypeAlias = tuple[tuple[str, ValueOrNumber], ...]
 _Outcome: TypeAlias = tuple[Held, Picks]
 _Env: TypeAlias = Mapping[str, Held]
 _Trail: TypeAlias = "tuple[_Trail, Picks, str, Held] | None"
-"""How a binding came about: what was before, the members that were picked, the variable and its value."""
+"""How a binding arose: the previous one, the members picked, the variable and its value."""
 _State: TypeAlias = tuple[dict[str, Held], _Trail, int]
 """Variables, the first binding with them, and how many there are."""
 
@@ -111,9 +111,9 @@ class Branch:
     count: int
     variables: Mapping[str, Held]
     before: _Trail
-    """The steps before the last one."""
+    """The steps before the last."""
     picks: Picks
-    """The members that the last step picked."""
+    """The members picked by the last step."""
 
     @property
     def binding(self) -> Binding:
@@ -348,7 +348,7 @@ class Walk:
     step: str
     notes: Notes = field(default_factory=Notes)
     narrowed: dict[tuple[object, ...], tuple[EvaluatedSet, Sequence[Atom]]] = field(default_factory=dict)
-    """What the first atoms of a set leave, as far as they name values; kept for all walks of a program."""
+    """The members left by a set's leading constant atoms; shared by all walks of a program."""
 
     def _doubt(self, doubt: Doubt | None) -> None:
         if doubt is not None:

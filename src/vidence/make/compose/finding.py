@@ -13,7 +13,7 @@ from vidence.make.sources.vocabulary import AnswerType
 from vidence.records import Record
 
 Fits: TypeAlias = Callable[[AnswerType, Logic, int], bool]
-"""Whether an answer of a type, a logic and a number of conditions are wanted at all."""
+"""Whether any cell wants this answer type, logic and number of conditions."""
 
 
 class Refused(Record):

@@ -48,7 +48,7 @@ from vidence.make.sources.vocabulary import Skill
 
 SEPARATOR = "---"
 MOST_CHARACTERS = 20_000
-"""Of one composition."""
+"""Per composition."""
 _SETTINGS = ("scene", "question", "options", "id", "claims")
 _COMPARISONS: Mapping[type[ast.cmpop], Comparison] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",

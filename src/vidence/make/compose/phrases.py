@@ -36,7 +36,7 @@ _PARTICIPLE = re.compile(r"\w{2,}[^e]ed")
 
 
 class WordingError(DataError):
-    """A text that this module did not write."""
+    """A text not written by this module."""
 
 
 @dataclass(frozen=True)
@@ -414,7 +414,7 @@ class Phrases:
         return f"whose {known.noun or self._thing(name)} {be} {'' if how == '==' else 'not '}{{value}}"
 
     def read_value(self, message: str) -> ValueStatement | None:
-        """Parse a clause as a statement; None if it is none."""
+        """Parse a clause as a statement; None if it is not one."""
         plain = _plain(message)
         return self._values.get(plain) or next(self._open(plain), None)
 

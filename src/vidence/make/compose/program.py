@@ -108,9 +108,9 @@ def without_atom(composition: Composition, condition: str) -> Composition | None
 
 
 MOST_COMPOSITIONS = 200_000
-"""Of one file."""
+"""Per file."""
 _MARK = '{"canary":'
-"""How the line of a release begins that holds no composition."""
+"""The start of a release's line that holds no composition."""
 
 
 def read_compositions(path: Path, scenes: Mapping[str, Scene]) -> list[tuple[Composition, int]]:

@@ -45,16 +45,16 @@ CHECKER = "prove/1"
 
 
 Elsewhere: TypeAlias = Literal["same", "different", "unknown"]
-"""What comes out without some conditions: the answer alone, another value or nothing, or it is not known."""
+"""The result without some conditions: only the answer, another value or none, or unknown."""
 
 
 class Rules(Record):
     """Options of a proof."""
 
     most_guess: Annotated[float, Meta(ge=0, le=1)] = 0.5
-    """Above this share of right bindings without a condition there is a warning."""
+    """Warn above this share of right bindings without a condition."""
     most_prior: Annotated[float, Meta(ge=0, le=1)] = 0.4
-    """Above this share of right bindings without all conditions there is a warning."""
+    """Warn above this share of right bindings without any condition."""
 
 
 def prove(
@@ -116,7 +116,7 @@ def prove_all(
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Disable garbage collection: a proof creates no cycles, and collecting takes a quarter of the time."""
+    """Disable garbage collection: a proof creates no cycles, and collecting costs a quarter of the time."""
     is_on = gc.isenabled()
     gc.disable()
     try:

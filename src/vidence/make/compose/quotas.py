@@ -28,7 +28,7 @@ from vidence.make.sources.vocabulary import EVENT, AnswerType, Skill, Vocabulary
 from vidence.records import Record
 
 LEAST_SKILL = 0.1
-"""The share of the conditions that each skill takes, where the vocabulary allows."""
+"""The share of conditions per skill, where the vocabulary allows it."""
 
 _MOST_ANSWER = 0.2
 """The share of a domain from which on other answers are looked for: five options allow no more."""
@@ -143,7 +143,7 @@ class _Video:
 
 
 def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, seed: int) -> Filled:
-    """Search until every video has filled its quotas or cannot.
+    """Search until every video has met its quotas or cannot.
 
     The cell that lacks most over all videos is tried first, with the skill that is asked for least; what an
     attempt gives beside it is taken where its own cell lacks some.

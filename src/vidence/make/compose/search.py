@@ -1,4 +1,4 @@
-"""Search for compositions backwards: the question, the entity that answers it, what identifies that."""
+"""Search for compositions backwards: the question, the entity that answers it, what identifies it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -44,11 +44,11 @@ _BY_SKILL: Mapping[Skill, tuple[Shape, ...]] = {
     "correspondence": ("carried",),
     "visual knowledge": ("known",),
 }
-"""The shapes that take a skill for certain."""
+"""The shapes that always require a skill."""
 _OF_EVENTS: tuple[Shape, ...] = ("then", "next", "between")
 _End: TypeAlias = Literal["first", "last"]
 _MENDED = 3
-"""How often needless conditions are taken out of one composition."""
+"""How often redundant conditions are removed from one composition."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Search:
         self._given = defaultdict[tuple[Shape, AnswerType, int], Counter[int]](Counter)
         """How many conditions the programs of a shape had, by what was wanted."""
         self._settled: dict[tuple[Step, ...], Composed | str] = {}
-        """What came of programs: a composition, or why there is none, whatever is wanted."""
+        """The result of programs: a composition, or why there is none, whatever is wanted."""
         self._allowed = frozenset(shapes)
         self._shapes: dict[tuple[AnswerType, Logic, Skill | None], tuple[Shape, ...]] = {}
         self.more = Shapes(scene, self.statements, rng)
@@ -195,7 +195,7 @@ class Search:
         return self._proved(composition, shape, fits=fits)
 
     def _shape(self, wanted: QuotaCell) -> Shape | None:
-        """Choose a shape of a cell's size: with its skill, and not drawn often, where there is one."""
+        """Choose a shape of a cell's size, preferably with its skill and rarely drawn."""
         shapes, anything = self.shapes(wanted), self.shapes(replace(wanted, skill=None))
         able = [shape for shape in (*shapes, *anything) if self._may_give(shape, wanted)]
         rare = [shape for shape in able if shape not in self.often]
@@ -556,7 +556,7 @@ class Search:
         return program
 
     def _ranked(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
-        """Identify the first or last of some to appear."""
+        """Identify the first or last to appear among several."""
         category, n, avoided = asked.category, wanted.n_conditions - 1, asked.attribute.split(PAIR)
         taken = self.statements.some(category, self._member(category), self.rng, n=n, avoided=avoided)
         if not taken:
@@ -668,8 +668,8 @@ class Search:
 
 
 _PATIENCE = 100
-"""After so many draws without a program of the wanted size a shape is left out, if another one is there."""
+"""After this many draws without a program of the wanted size, another shape is preferred."""
 MOST_COUNTED = 9
 _NEAREST = 8
-"""From so many events the one is drawn after which something happens next."""
+"""From this many events the one is drawn after which something happens next."""
 _BY_EVENT = 0.3

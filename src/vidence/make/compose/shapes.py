@@ -31,7 +31,7 @@ MoreShape: TypeAlias = Literal["known", "direction", "nearest"]
 CONJUNCTIVE: tuple[MoreShape, ...] = ("known",)
 SEQUENTIAL: tuple[MoreShape, ...] = ("direction", "nearest")
 _LEAST_SEEN = 3
-"""Who sees, what is faced, and what is looked for."""
+"""Who looks, what they face, and what is sought."""
 
 
 def carried(statements: Statements, category: str) -> tuple[str, ...]:
@@ -210,7 +210,7 @@ class Shapes:
 
 
 _VIEWS = 12
-"""How many views are looked at for one that tells directions apart."""
+"""How many views are tried for one that distinguishes directions."""
 
 
 def asked_of(variable: str, attribute: str) -> Expression:

@@ -40,7 +40,7 @@ class Trace:
     knowledge: set[str] = field(default_factory=set)
     margins: dict[str, float] = field(default_factory=dict)
     counted: dict[str, None] = field(default_factory=dict)
-    """Who is counted, or taken together otherwise."""
+    """Who is counted or otherwise aggregated."""
 
     def follow(self, composition: Composition) -> None:
         """Evaluate every step again with all variables bound, recording a trace."""

@@ -26,9 +26,9 @@ from vidence.make.sources.vocabulary import ENTITY, EVENT
 BY_MODEL = "model:"
 "The prefix of `by` for facts proposed by a model; a person who confirms one replaces it with their name."
 _FEW = 16
-"""So many names are sorted by time; more are looked for among all that are sorted already."""
+"""Up to this many names are sorted by time; more are searched in the sorted list of all."""
 LEAST_PEOPLE = 2
-"""Who have to state independently what they expect."""
+"""How many people must independently state what they expect."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class ReadOff(NamedTuple):
 
 
 Told: TypeAlias = tuple[tuple[ValueOrNumber, ...], Doubt | None]
-"""The values that are known, and a doubt if there may be others."""
+"""The known values, and a doubt if there may be others."""
 
 
 def negated(truth: Truth) -> Truth:
@@ -217,7 +217,7 @@ class World:
         return _ABOVE[how](left, right)
 
     def size(self, attribute: str, value: ValueOrNumber) -> float:
-        """Return a number, or the position of a value in its order."""
+        """Return a number, or the position of a value in order."""
         if isinstance(value, str):
             return float(self.words.attributes[attribute].values.index(value))
         return float(value)

@@ -67,7 +67,7 @@ def hold_back(
     Args:
         asked: what came out of the other gates.
         rules: which tasks of drafts are held back, in small letters, or structures of items; None: none.
-        sources: the source of each video, by its id; a video that is not there is its own.
+        sources: the source of each video, by its id; a video that does not exist is its own.
         seed: decides the keys and the questions that are drawn.
     """
     places, groups = _grouped(asked, sources)

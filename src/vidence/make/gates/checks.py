@@ -77,7 +77,7 @@ def check(drafts: Sequence[Asked], rules: CheckRules) -> tuple[Dropped, ...]:
 
 
 def right_answer(item: Item) -> str:
-    """The text of the right answer."""
+    """Return the text of the right answer."""
     return item.choices[letter_index(item.answer)] if item.answer_kind == "choice" else item.answer
 
 

@@ -81,11 +81,11 @@ class Exhibit:
         return tuple(i for i, still in enumerate(self.is_still) if not still)
 
     def first(self, place: int) -> int:
-        """The number of the first frame of a part."""
+        """Return the number of the first frame of a part."""
         return sum(part.n_frames for part in self.parts[:place])
 
     def wanted(self, indices: Set[int]) -> dict[str, set[int]]:
-        """The frames of each part, by its id and in its own numbers."""
+        """Return the frames of each part, by id and in its own numbering."""
         values: dict[str, set[int]] = defaultdict(set)
         for place, part in enumerate(self.parts):
             first = self.first(place)
@@ -94,7 +94,7 @@ class Exhibit:
         return values
 
     def have(self, sets: Mapping[str, "FrameSet"]) -> dict[int, Crop]:
-        """The pictures by the numbers of their frames."""
+        """Return the pictures by frame number."""
         values: dict[int, Crop] = {}
         for place, part in enumerate(self.parts):
             first = self.first(place)
@@ -104,7 +104,7 @@ class Exhibit:
         return values
 
     def fault(self, sets: Mapping[str, "FrameSet"]) -> str:
-        """Why there are no pictures."""
+        """Return why there are no pictures."""
         result = (sets[part.video_id].why for part in self.parts if part.video_id in sets)
         return self.why or next(filter(None, result), "none of its frames can be read")
 
@@ -156,7 +156,7 @@ def frame_source(
 
 
 def middle_frame(span: Evidence, video: VideoSource) -> int | None:
-    """The frame in the middle of a span; None where the span says neither times nor frames.
+    """Return the frame in the middle of a span; None if the span has neither times nor frames.
 
     >>> video = VideoSource(video_id="v", path="v.mp4", n_frames=100, fps=10.0, duration_s=10.0, width_px=8,
     ...                     height_px=8)
@@ -173,7 +173,7 @@ def middle_frame(span: Evidence, video: VideoSource) -> int | None:
 
 
 def tried_frames(draft: Asked, video: VideoSource, rules: OneFrameRules) -> tuple[int, ...]:
-    """Frames of a clip: those that show the first spans best, the central one, their middles; each once.
+    """Return a clip's frames to test: those that best show the first spans, the central one, span middles.
 
     An answer that can be read off one frame stands in the one that the maker of the question names first.
     The central frame is that of the span of the video that the question shows, of two the later.
@@ -238,7 +238,7 @@ def cut_frames(drafts: Sequence[Asked], rules: OneFrameRules, source: FrameSourc
 def frame_sets(
     wanted: Iterable[tuple[Exhibit, Set[int]]], source: FrameSource, *, frame_px: int
 ) -> dict[str, FrameSet]:
-    """The pictures of these frames of exhibits by video, their longer side at most `frame_px`.
+    """Return the exhibits' frames by video, with their longer side at most `frame_px`.
 
     Raises:
         StoreError: pictures cannot be written.

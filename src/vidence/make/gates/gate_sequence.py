@@ -139,7 +139,7 @@ class GateDesk:
         self.on_event(StageBegan(stage=f"{self.prefix}{gate}", n_units=len(asked)))
 
     def cutting(self, gate: str, asked: Sequence[Asked]) -> FrameSource:
-        """Where frames are cut.
+        """Return the source of frames.
 
         Raises:
             UsageError: it is not said where the media lie.
@@ -166,12 +166,12 @@ class Gated:
 
     @property
     def drafts(self) -> tuple[Draft, ...]:
-        """The drafts that are left."""
+        """Return the remaining drafts."""
         return tuple(entry for entry in self.left if isinstance(entry, Draft))
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The items that are left."""
+        """Return the remaining items."""
         return tuple(entry for entry in self.left if isinstance(entry, Item))
 
 
@@ -196,7 +196,7 @@ class _Outcome:
 def pass_gates(asked: Sequence[Asked], rules: GateRules | None, desk: GateDesk) -> Gated:
     """Run the configured gates in sequence; each sees what the previous ones kept.
 
-    The gates are those of `GATES` in their order. Letters of drafts are spread before models are asked, so
+    The gates are those of `GATES` in order. Letters of drafts are spread before models are asked, so
     that questions are asked as they are released, and again behind the last gate, where only what it has
     unbalanced is moved; those of items stay.
 
@@ -281,7 +281,7 @@ def _by_rule(gate: str, name: str, outcome: _Outcome) -> GateVerdict:
 
 
 def _checks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
-    """What is doubled, ambiguous, or gives itself away."""
+    """Drop duplicates, ambiguous questions, and questions that reveal their answer."""
     if rules.checks is None:
         return None
     desk.began(CHECKS, asked)

@@ -1,4 +1,4 @@
-"""Right answers spread evenly over the letters, with as few moves as that takes."""
+"""Spread right answers evenly over the letters with as few moves as possible."""
 
 import hashlib
 import re
@@ -40,7 +40,7 @@ def spread_letters(drafts: Sequence[Draft], *, seed: int) -> tuple[Draft, ...]:
 
 
 def names_choices(item: Item) -> bool:
-    """Whether the words of a question name letters or other choices, so that choices stay in their order."""
+    """Whether a question refers to letters or other choices, so that choices must keep their order."""
     if not any(map(_MAY_NAME.search, (item.question, *item.choices))):
         return False
     return any(reason.kind in _FIXED for reason in text_reasons(item))
@@ -49,7 +49,7 @@ def names_choices(item: Item) -> bool:
 def _places(
     drafts: Sequence[Draft], width: int, *, fixed: set[str], overall: Counter[int], seed: int
 ) -> dict[str, int]:
-    """Where the right choice of each draft of one task goes; `overall` counts on over the tasks."""
+    """Return where the right choice of each draft of one task moves; `overall` counts over the tasks."""
     have = Counter(draft.answer_index for draft in drafts)
     floor, extra = divmod(len(drafts), width)
     # The letters that get one more: those that are short overall, then those that need no move for it.

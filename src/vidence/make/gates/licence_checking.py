@@ -28,7 +28,7 @@ from vidence.tables.table import DASH, Cell, RowSpec, Table, number, several, ta
 _OWN: Final = "a video of one's own, with its licence"
 _log = logging.getLogger(__name__)
 FIELDS: Final = ("youtube_url", "video", "url", "video_url", "source", "source_id")
-"""Columns, and fields of a question, where the address or the name of a film is looked for, in order."""
+"""Columns and question fields that may hold a video's address or name, in order of preference."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ def check_licences(
 
 
 def licence_table(checked: CheckedVideos) -> Table:
-    """One row a video."""
+    """Return a table with a row per video."""
     return tabulate(
         "licences",
         "Licences",

@@ -145,7 +145,7 @@ class YouTube:
         return [self._one(video, *pair) for video in asked]
 
     def _answer(self, status: int, body: bytes) -> tuple[dict[str, tuple[_Video, bytes]], bytes] | Unread:
-        """The videos of an answer, and its bytes.
+        """Return the videos of an answer, and its bytes.
 
         Raises:
             AccessError: the key is refused.
@@ -243,7 +243,7 @@ def _reply(client: "httpx2.Client", address: str, parameters: Mapping[str, str])
 
 
 def seconds_of(duration: str) -> float | None:
-    """A length as ISO 8601 writes it, in seconds; None where it is none.
+    """Return the seconds of an ISO 8601 duration; None if it is not one.
 
     >>> seconds_of("PT6M13S"), seconds_of("P1DT2H"), seconds_of("six minutes")
     (373.0, 93600.0, None)
@@ -255,7 +255,7 @@ def seconds_of(duration: str) -> float | None:
 
 
 def _videos(body: bytes) -> dict[str, tuple[_Video, bytes]] | None:
-    """The videos of an answer by their id, each with its own bytes; None where it is no list of videos."""
+    """Return an answer's videos by id, with their bytes; None if it is not a list of videos."""
     try:
         raws = [bytes(raw) for raw in msgspec.json.decode(body, type=_Answer).items]
         videos = [msgspec.json.decode(raw, type=_Video) for raw in raws]

@@ -37,7 +37,7 @@ from vidence.records import (
 )
 
 Asked: TypeAlias = Draft | Item
-"""What gates ask about: drafts of a maker, or the questions of any file."""
+"""What gates test: a maker's drafts, or the questions of any file."""
 Decision = Literal["kept", "open", "dropped", "untried"]
 
 
@@ -56,7 +56,7 @@ class GateVote(Record, omit_defaults=True):
 
     @property
     def is_usable(self) -> bool:
-        """Whether every order was read and marked; without a judge free answers are not."""
+        """Whether every order was parsed and scored; without a judge, free answers are not."""
         return bool(self.marks) and all(
             mark.kind == "answered" and mark.value is not None for mark in self.marks
         )
@@ -143,7 +143,7 @@ def _why(vote: GateVote) -> str:
 
 
 def open_ones(verdicts: Sequence[GateVerdict]) -> Mapping[str, Sequence[str]]:
-    """The gates that are open about a draft, by its id."""
+    """Return the gates left open for a draft, by id."""
     return by_key((verdict.item_id, verdict.gate) for verdict in verdicts if verdict.decision == "open")
 
 
@@ -155,7 +155,7 @@ FORCED_BY_FRAME: Final = "forced-frame"  # the template of the words that force 
 
 
 def plain_item(draft: Draft) -> Item:
-    """A draft as an item under its own id, for what reads items.
+    """Return a draft as an item under its own id.
 
     The medium of a draft that was made from a video is named by the video's id. Tags say its task, its
     structure, and `k`.
@@ -182,7 +182,7 @@ def as_items(asked: Sequence[Asked]) -> tuple[Item, ...]:
 
 
 def id_of(asked: Asked) -> str:
-    """The id of a draft or of an item."""
+    """Return the id of a draft or item."""
     return asked.item_id if isinstance(asked, Item) else asked.draft_id
 
 
@@ -213,11 +213,11 @@ class DraftSubject:
     pool: JudgePool | None = None
 
     def n_frames(self, view: str) -> int:
-        """How many there are."""
+        """Return the number of frames."""
         return len(self.frames)
 
     def times_s(self, view: str) -> tuple[float, ...]:
-        """The times of the frames."""
+        """Return the times of the frames."""
         return tuple(frame.frame_index / self.fps for frame in self.frames)
 
     def prompt(
@@ -228,7 +228,7 @@ class DraftSubject:
         order: tuple[int, ...] = (),
         more: str | Aside = "",
     ) -> Prompt:
-        """The question, behind the frames, or those at `positions`."""
+        """Return the question after the frames, or after those at `positions`."""
         seen = self.frames if positions is None else [self.frames[i] for i in positions]
         parts = tuple(map(image, seen))
         item = self.item.with_order(order)
@@ -281,7 +281,7 @@ class DraftFrames:
 def subjects(
     rules: TextOnlyRules | OneFrameRules | NeedsAllRules, how: AskSettings
 ) -> Callable[[Item, DraftFrames], DraftSubject]:
-    """What makes the subject of a question that is asked with some frames."""
+    """Return a function that creates a question's subject with some frames."""
     templates = Templates.load(rules.prompts, override=how.own_words, is_shared=True)
     parser = create("parser", "robust")
 

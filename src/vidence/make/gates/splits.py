@@ -24,7 +24,7 @@ _THIRDS: Final = 0.005  # 0.33 and 0.67 are meant to be 1
 
 
 def hashes_of(items: Sequence[Item], media_root: Path) -> dict[str, str]:
-    """The SHA-256 of the media files that are here, by their paths as the items name them.
+    """Return the SHA-256 of local media files by the items' paths.
 
     A hash that an item states is taken as it is; a folder of images, and what is not here, have none.
 
@@ -46,7 +46,7 @@ def hashes_of(items: Sequence[Item], media_root: Path) -> dict[str, str]:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file.
+    """Return the SHA-256 of a file.
 
     Raises:
         DataError: it cannot be read.
@@ -101,7 +101,7 @@ class Split:
     parts: Mapping[str, tuple[Item, ...]]
     n_sources: int
     largest_source: int
-    """How many questions the largest source has."""
+    """Number of questions of the largest source."""
 
 
 def split_items(

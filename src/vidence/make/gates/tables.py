@@ -1,4 +1,4 @@
-"""What gates on a file of questions found, as tables and sentences."""
+"""Results of gates on a question file, as tables and sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -43,7 +43,7 @@ def content_of(item: Item) -> str:
 
 
 def read_verdicts(path: Path) -> tuple[GateVerdict, ...]:
-    """The verdicts of a file.
+    """Return the verdicts in a file.
 
     Raises:
         DataError: it cannot be read, or a line of it is no verdict.

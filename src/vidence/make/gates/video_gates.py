@@ -35,7 +35,7 @@ class Candidate:
 
     @property
     def video_id(self) -> str:
-        """Its name in the list."""
+        """Return its name in the list."""
         return self.listed.video_id
 
     @property
@@ -98,7 +98,7 @@ class Fault:
 class Bounds:
     """A numeric gate: the range of a measure, inclusive.
 
-    `n` is how many videos the quantiles are of; 0 where the gate has none.
+    `n` is how many videos the quantiles are of; 0 if the gate has none.
     """
 
     name: str
@@ -226,22 +226,22 @@ class Selected:
     today: date
     sentences: tuple[str, ...]
     unreadable: Mapping[str, str] = field(default_factory=dict)
-    """Files that cannot be read, by video, and why not."""
+    """Unreadable files by video, with reasons."""
 
     @property
     def kept(self) -> tuple[Candidate, ...]:
-        """Those that are kept."""
+        """Return the kept videos."""
         return tuple(candidate for candidate in self.candidates if self.verdicts[candidate.video_id].is_kept)
 
 
 def measured(selected: Selected) -> tuple[str, ...]:
-    """The measures that are known of any video."""
+    """Return the measures known for any video."""
     values = [candidate.values(selected.today) for candidate in selected.candidates]
     return tuple(name for name in MEASURES if any(value[name] is not None for value in values))
 
 
 def video_table(selected: Selected) -> Table:
-    """One row a video: what was measured, and what became of it."""
+    """Return a table with a row per video: measurements and verdict."""
     names = measured(selected)
     columns = (
         Column(key="outcome", title="outcome", kind="text"),

@@ -52,7 +52,7 @@ class VideoListing:
 
 
 def list_videos(source: Path) -> VideoListing:
-    """The videos of a folder and the folders in it, or of a table.
+    """Return the videos of a table, or of a folder and its subfolders.
 
     In a folder, a video's domain is the folder in which it lies, from `source` on. A table is CSV with the
     column `video` (a path, from the folder of the table on) and, where they are known, `domain`, `published`
@@ -161,7 +161,7 @@ def read_sheet(path: Path, videos: Sequence[ListedVideo]) -> dict[str, PeopleSai
 
 
 def _fault(row: Mapping[str, str], known: set[str], values: Mapping[str, PeopleSaid]) -> str:
-    """What is wrong with a row; empty where nothing is."""
+    """Return what is wrong with a row; empty if nothing is."""
     if row["video"] not in known:
         return f"{row['video']!r} is not among the videos; expected a name as the sheet had it"
     if row["video"] in values:
@@ -177,7 +177,7 @@ def _fault(row: Mapping[str, str], known: set[str], values: Mapping[str, PeopleS
 
 
 def _share(text: str) -> float | None:
-    """The share that a cell says.
+    """Parse a share in a cell.
 
     Raises:
         ValueError: it is none.

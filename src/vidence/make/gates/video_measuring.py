@@ -45,9 +45,9 @@ from vidence.seeing.watching import (
 
 VERSION: Final = 4
 N_LOOKED: Final = 8
-"""How many frames a model is shown that looks for text."""
+"""Number of frames shown to a model that looks for text."""
 RATE: Final = 2.0
-"""How often a second pictures are compared, at most."""
+"""Most picture comparisons per second."""
 _SHOWN: Final = Size(kind="long", pixels=512)
 _GREY: Final = Size(kind="long", pixels=64)
 _LUMA: Final = np.array([0.299, 0.587, 0.114])
@@ -91,7 +91,7 @@ class Measured(Record, omit_defaults=True):
 
 
 def identity(rules: MeasureRules, *, n_shown: int) -> list[object]:
-    """All that a measurement depends on besides the video.
+    """Return everything besides the video that a measurement depends on.
 
     Raises:
         UsageError: a detector of people or of shots cannot be used.
@@ -102,7 +102,7 @@ def identity(rules: MeasureRules, *, n_shown: int) -> list[object]:
 
 
 def check_detector(rules: MeasureRules, *, n_videos: int) -> None:
-    """See that the detector can look at so many videos.
+    """Check that the detector can process this many videos.
 
     Raises:
         UsageError: it cannot be used, or knows the boxes of one video and there are several.
@@ -260,7 +260,7 @@ def _read(
 
 
 class _GreyObserver:
-    """Keeps a small grey picture of some frames; an observer."""
+    """Observer that keeps small grey pictures of some frames."""
 
     def __init__(self, frame_indices: Sequence[int], *, size_px: tuple[int, int]) -> None:
         self._wanted = frozenset(frame_indices)
@@ -274,7 +274,7 @@ class _GreyObserver:
 
 
 class _FrameKeeper:
-    """Keeps the frames that models are shown; an observer."""
+    """Observer that keeps the frames shown to models."""
 
     def __init__(self, frame_indices: Sequence[int], *, folder: PictureFolder) -> None:
         self._wanted = frozenset(frame_indices)
@@ -328,7 +328,7 @@ def look(frames: Sequence[Crop], template: Template, repairs: CardWording) -> Ca
 
 
 def _lists(text: str, *, n: int) -> FrameShares | Objection:
-    """The shares that two lists of frames say.
+    """Parse two lists of frames into shares.
 
     >>> _lists("TEXT: 1, 2" + chr(10) + "LECTURE: none", n=4)
     FrameShares(text=0.5, lecture=0.0, why='')

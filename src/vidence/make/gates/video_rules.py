@@ -60,7 +60,7 @@ class Gate(Record, omit_defaults=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether it lets everything through."""
+        """Whether it admits everything."""
         return self == Gate()
 
 
@@ -140,7 +140,7 @@ Departs: quantiles and the shares of frames, which the papers do not give; Perce
 
 
 def read_rules(path: Path | None, *, preset: str = "") -> SelectRules:
-    """The rules of a file, or those of a preset alone.
+    """Return the rules in a file, or those of a preset.
 
     Args:
         path: the file; None: there is none.

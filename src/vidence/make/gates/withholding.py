@@ -80,7 +80,7 @@ def cut_evidence(
 
 
 def _clip(exhibit: Exhibit) -> VideoSource | None:
-    """The clip that evidence is in; None where there is no clip, or several."""
+    """Return the clip that contains the evidence; None without a clip, or with several."""
     return exhibit.parts[exhibit.clips[0]] if len(exhibit.clips) == 1 else None
 
 
@@ -90,7 +90,7 @@ def _beside(exhibit: Exhibit) -> tuple[int, ...]:
 
 
 def _pieces(item: Item, exhibit: Exhibit, rules: NeedsAllRules) -> tuple[tuple[int, ...], ...]:
-    """The frames of each piece of evidence."""
+    """Return the frames of each piece of evidence."""
     if (clip := _clip(exhibit)) is not None:
         first = exhibit.first(exhibit.clips[0])
         return tuple(tuple(first + i for i in shown_frames(e, clip, rules)) for e in item.evidence)

@@ -97,7 +97,7 @@ class TrackingRules(Record, omit_defaults=True):
 
     A detector looks `rate` times a second at most (0: at every frame); between its looks boxes move evenly.
     Boxes of a file are all used. `second` is a detector: frames in which it sees no person tell how often
-    `detector` sees some that are not there; ``{video_id}`` in it stands for that of a video.
+    `detector` sees some that do not exist; ``{video_id}`` in it stands for that of a video.
 
     With `end_at_cuts` nobody is followed from one shot into the next, where shots are looked for: behind a
     cut somebody else may stand in the same place. `refine` cleans the tracks, `same_person` says which of
@@ -304,6 +304,6 @@ def read_herbench(path: Path) -> HerbenchConfig:
     """The configuration in a file.
 
     Raises:
-        UsageError: it cannot be read, or holds something that makes no sense; with the line where known.
+        UsageError: it cannot be read, or holds something that is invalid; with the line where known.
     """
     return read_config(path, HerbenchConfig)

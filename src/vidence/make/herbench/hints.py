@@ -81,7 +81,7 @@ _ORDER: Final = ("[[logs]]", "[tracking]", "[shots]", "[cards]", "[scenes]", "[m
 
 
 def tables_for(part: str, source: Source, config: HerbenchConfig) -> Tables:
-    """What must be added so that a source can have a part of the material; nothing where it can.
+    """What must be added so that a source can have a part of the material; nothing if it can.
 
     >>> from vidence.make.herbench.config import HerbenchConfig, SourceRule
     >>> from vidence.make.pipeline.material import VideoSource
@@ -124,7 +124,7 @@ def tables_for(part: str, source: Source, config: HerbenchConfig) -> Tables:
 
 
 def lacks(task: Task, source: Source, config: HerbenchConfig) -> Tables:
-    """What must be added so that a task can ask about a source; nothing where it can."""
+    """What must be added so that a task can ask about a source; nothing if it can."""
     tables = [table for part in task.needs for table in tables_for(part, source, config)]
     if task.asks and ASKED not in config.models:
         tables.append(TASK_WRITER)
@@ -201,7 +201,7 @@ def deciding() -> Mapping[str, str]:
 
 
 def decides(reason: str, task: str) -> str:
-    """The setting that decides about a reason, for a task by its short name; empty where none does.
+    """The setting that decides about a reason, for a task by its short name; empty if none does.
 
     >>> decides("over-total", "AC")
     '[tasks.ac] total'
@@ -253,7 +253,7 @@ def _is_of(gone: Dropped, code: str) -> bool:
 
 
 def lines_that_add(missing: Iterable[Tables], config: HerbenchConfig, *, path: Path) -> tuple[str, ...]:
-    """What to write into a configuration so that nothing is missing; nothing where no line helps.
+    """What to write into a configuration so that nothing is missing; nothing if no line helps.
 
     Lines for a table that is there already stand behind a comment that says so: TOML has each table once.
 

@@ -176,7 +176,7 @@ def portrait_frames(
 ) -> tuple[int, ...]:
     """Up to `n` frames of a track, spread over its time, in each of which most is seen of the box.
 
-    Detected boxes come before filled in ones; a box outside the frame is never chosen. None where all are.
+    Detected boxes come before filled in ones; a box outside the frame is never chosen. None if all are.
 
     Args:
         track: who is shown.

@@ -116,7 +116,8 @@ class Remade:
     readings and counts of people that are new, other, or taken back (`people.said`).
 
     `n_asks` are the asks of models for cards and descriptions where each reply can be used (None: no model),
-    at most so many where tracks or shots are other ones. Drafts of the videos `across` are others then, too.
+    at most this many where tracks or shots are other ones. Drafts of the videos `across` are others then,
+    too.
     """
 
     video_id: str
@@ -133,7 +134,7 @@ class Remade:
 
     @property
     def words(self) -> str:
-        """The same in words; empty where it is nothing.
+        """The same in words; empty if it is nothing.
 
         >>> Remade(video_id="hall", tracks=("3/1", "3/2", "5"), n_cards=6, n_asks=12).words
         'crops of 3 tracks, 6 cards, drafts of this video; at most 12 asks of models'

@@ -85,7 +85,7 @@ def foresee(
 
     Raises:
         UnknownNameError: no such detector or tracker.
-        DataError: a file of cards, of boxes or of tracks that is not there or cannot be used, or tracks of
+        DataError: a file of cards, of boxes or of tracks that does not exist or cannot be used, or tracks of
             another video.
     """
     of_tracks = check_tracks(sources.sources, root=root, open_video=open_video)

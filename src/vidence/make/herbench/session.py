@@ -184,7 +184,7 @@ class VideoState:
     def file_of(self, pattern: str, folder: Path, *, what: str, session: Session) -> Path | None:
         """The file that a pattern of the configuration means for it.
 
-        None where there is no pattern, or where each video has a file of its own and this one has none; the
+        None if there is no pattern, or where each video has a file of its own and this one has none; the
         session then says so.
         """
         path = self.source.beside(pattern, folder)
@@ -204,7 +204,7 @@ class VideoState:
                 self.absent.setdefault(part, otherwise)
 
     def open(self, session: Session) -> KeptVideo | None:
-        """The video itself; None where its file is not here.
+        """The video itself; None if its file is not here.
 
         Raises:
             MediaError: it cannot be read.

@@ -38,11 +38,11 @@ _COLUMNS: Final = ("left", "centre", "right")
 
 
 class SheetTrack(Record):
-    """One track as a sheet shows it; pictures are named by their digests, in the order of time.
+    """One track as a sheet shows it; pictures are named by their digests, in time order.
 
     `looks` are crops from both ends, `way` crops from the middle, `frames` whole frames with the box drawn
-    in: those of the writer of cards, for picked tracks. `portraits` are there for everybody. Nobody is asked
-    about a track that a program left out.
+    in: those of the writer of cards, for picked tracks. `portraits` are there for everybody. No model is
+    asked about a track that a program left out.
     """
 
     track_id: str

@@ -44,7 +44,7 @@ class Source:
         return folder / pattern.format(video_id=self.video.video_id) if pattern else None
 
     def boxes(self, folder: Path) -> str:
-        """The spec of the boxes that were detected elsewhere; empty where a detector is to look."""
+        """The spec of the boxes that were detected elsewhere; empty if a detector is to look."""
         pattern, query, options = self.rule.detections.partition("?")
         return f"boxes:{self.beside(pattern, folder)}{query}{options}" if pattern else ""
 
@@ -106,7 +106,7 @@ def find_sources(
         config: the configuration.
         folder: where its paths start from.
         cache_root: where facts about files are kept.
-        limit: use only so many videos, the first ones; None uses all.
+        limit: use only this many videos, the first ones; None uses all.
         look_ahead: is given the files first, before they are looked into one by one.
 
     Raises:
@@ -330,7 +330,7 @@ def _read_table(path: Path) -> dict[str, _ListedVideo]:
     """What a table says of videos, by their ids; with ``.gz`` it is unpacked.
 
     Raises:
-        DataError: it cannot be read, lacks a column, or has a value that makes no sense; with its line.
+        DataError: it cannot be read, lacks a column, or has a value that is invalid; with its line.
     """
     values: dict[str, _ListedVideo] = {}
     for where, row in csv_rows(path, needs=("video_id", "duration", "fps", "resolution")):

@@ -63,7 +63,7 @@ NEED_SHOTS: Final = ("shots", "scene_cards")
 
 @dataclass(frozen=True, kw_only=True)
 class Tracks:
-    """The tracks of one video after refining, those chosen (best first), and what became of the rest.
+    """The tracks of one video after refining, those chosen (best first), and the outcome of the rest.
 
     `raw_ids` are the tracks before refining.
     """
@@ -111,7 +111,7 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
 
 @dataclass(kw_only=True)
 class _Watcher:
-    """Watches one video after the other, and remembers what became of their tracks."""
+    """Watches one video after the other, and remembers the outcome of their tracks."""
 
     work: HerbenchSession
     rules: TrackingRules | None
@@ -190,7 +190,7 @@ class _Watcher:
         self.work.done("watching", state.video_id, was_cached=seen.was_cached)
 
     def _given_shots(self, state: VideoState) -> Artifact[tuple[Shot, ...]] | None:
-        """The shots of a video as people corrected them; None where they did not.
+        """The shots of a video as people corrected them; None if they did not.
 
         Raises:
             DataError: the file cannot be used.
@@ -552,7 +552,7 @@ def take_tracks(
 
 
 def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[str, TrackAppearance]:
-    """What tracks look like; nothing where no boxes were described."""
+    """What tracks look like; nothing if no boxes were described."""
     if seen.vectors is None:
         return {}
     return looks_of(

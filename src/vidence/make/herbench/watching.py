@@ -103,7 +103,7 @@ class VideoWatch:
         return Parted(watch=self.watch, detector=wanted.detector_spec, describer=wanted.describer_spec)
 
     def finish(self) -> SeenIn:
-        """Watch what is missing, and keep what comes of it.
+        """Watch what is missing, and keep the result.
 
         Raises:
             MediaError: the video cannot be read.

@@ -29,7 +29,7 @@ from vidence.records import Record
 
 
 class PairRules(Record, omit_defaults=True):
-    """How two actors come into one space: `offset_m` moves the second; else `hold_hands` aligns them."""
+    """How two actors share one space: `offset_m` moves the second; otherwise `hold_hands` aligns them."""
 
     offset_m: tuple[float, float, float] | None = None
     hold_hands: bool = False
@@ -52,7 +52,7 @@ class ClipRules(Record, omit_defaults=True):
 
 
 class ClipMade(Record, omit_defaults=True):
-    """One clip on disk. `path` starts from the folder of the benchmark; `doubts` are checks that failed."""
+    """One clip on disk; `path` is relative to the benchmark's folder; `doubts` are failed checks."""
 
     clip_id: str
     path: str
@@ -73,7 +73,7 @@ class ClipResult(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class ClipJob:
-    """What one clip is made from: the trial, its files, how, and where to.
+    """The input of one clip: the trial, its files, the settings, and the target.
 
     Files that options of the reader name are sought in the folder of `motions`.
     """
@@ -98,7 +98,7 @@ class ClipJob:
 
     @property
     def inputs(self) -> Mapping[str, str]:
-        """The digests of all that goes in."""
+        """The digests of all inputs."""
         inputs = {f"file-{n}": hashlib.sha256(_bytes(file)).hexdigest() for n, file in enumerate(self.files)}
         inputs |= {"clip": self.trial.clip_id, "set": self.trial.set}
         trial, options = self.trial, with_paths(self.trial.options, self.motions)
@@ -185,11 +185,11 @@ class ClipJob:
         return self.make_away if is_away else self.make
 
     def make_away(self) -> MadeAway[ClipResult]:
-        """As `make`, on a machine that does not have the folder: clip and sidecar come with the result."""
+        """Like `make`, on a machine without the folder: clip and sidecar come with the result."""
         return MadeAway.of(lambda folder: replace(self, folder=folder).make())
 
     def _spec(self) -> StimulusSpec:
-        """The settings; what is drawn follows from the motion where conditions of it are compared."""
+        """The settings; what is drawn depends on the motion where its conditions are compared."""
         start = self.rules.stimulus
         if self.trial.condition:
             drawn = start.seed ^ zlib.crc32(self.trial.motion.encode())
@@ -221,18 +221,18 @@ def _job_of(records: bytes, rest: tuple[tuple[str, ...], Path, Path]) -> ClipJob
 
 
 def name_of(file: str) -> str:
-    """How a source is called in tables: the name of the file, or the walker with its options."""
+    """The name of a source in tables: its file name, or the walker with its options."""
     return file if is_walker(file) else Path(file).name
 
 
 def _bytes(file: str) -> bytes:
-    """The file, for a member of an archive the archive, for a walker its words."""
+    """The content of the file, its archive, or the walker's text."""
     path = _file(file)
     return file.encode() if path is None else path.read_bytes()
 
 
 def _file(named: str) -> Path | None:
-    """The file that is opened for what is named, or its archive; None for a walker."""
+    """The file to open, or its archive; None for a walker."""
     path = Path(named)
     candidates = () if is_walker(named) else (path, *path.parents)
     return next((candidate for candidate in candidates if candidate.is_file()), None)

@@ -1,4 +1,4 @@
-"""Which part of a recording a clip shows: by seconds, by frames, or around a moment."""
+"""The part of a recording that a clip shows: by seconds, by frames, or around a moment."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _HAIR = 1e-6
 
 
 class RecordingPart(Record, omit_defaults=True):
-    """A part of a recording; seconds and frames are those of its file, from 0 on, at its true rate.
+    """A part of a recording; seconds and frames count from 0 in its file, at its true rate.
 
     It is given in one of three ways: from `start_s` up to `end_s` (each may be left out), `n_frames` from
     `start_frame` on, or `duration_s` with the moment `event_s` in the middle. Nothing of it: all there is.
@@ -49,7 +49,7 @@ class RecordingPart(Record, omit_defaults=True):
 
     @property
     def name(self) -> str:
-        """The part in a few signs, for names of clips; empty for all of a recording.
+        """A short name of the part, for clips; empty for the whole recording.
 
         >>> RecordingPart(start_s=1.2, end_s=3.0).name, RecordingPart(event_s=2.0, duration_s=1.0).name
         ('1.2-3s', 'at2s-1s')
@@ -63,7 +63,7 @@ class RecordingPart(Record, omit_defaults=True):
 
 
 def of_part(spec: StimulusSpec, chosen: RecordingPart, figures: Sequence[Motion]) -> StimulusSpec:
-    """The settings under which a stimulus shows a part of its figures, and nothing else.
+    """The settings of a stimulus that shows only a part of its figures.
 
     The part is rounded to frames of the display. No share is cut off its ends, and what the settings say of
     frames gives way. With `event_s` the moment falls on the middle frame (the later of two middles).
@@ -104,7 +104,7 @@ def of_part(spec: StimulusSpec, chosen: RecordingPart, figures: Sequence[Motion]
 
 
 def of_window(spec: StimulusSpec, window: tuple[float, float], figures: Sequence[Motion]) -> StimulusSpec:
-    """The settings under which a stimulus shows a window of what it showed; rounded to its frames.
+    """The settings of a stimulus that shows a window of the original, rounded to its frames.
 
     Args:
         spec: how the motion is shown.
@@ -131,7 +131,7 @@ def of_window(spec: StimulusSpec, window: tuple[float, float], figures: Sequence
 
 
 def _times(chosen: RecordingPart, *, fps: float, first: int, n_all: int) -> tuple[float, float]:
-    """When a part begins and ends, in seconds of the file."""
+    """Start and end of a part, in seconds of the file."""
     if chosen.event_s is not None and chosen.duration_s is not None:
         return chosen.event_s - chosen.duration_s / 2, chosen.event_s + chosen.duration_s / 2
     end_s = (first + n_all) / fps

@@ -1,4 +1,4 @@
-"""The tables that `vidence run actpld` reads, with the wrong choices fixed for every model."""
+"""The tables for `vidence run actpld`, with wrong choices fixed for all models."""
 
 import base64
 import io
@@ -88,7 +88,7 @@ def write_sheets(
 
 
 def window_of(n_frames: int) -> list[int]:
-    """The frames of a clip that a model is shown at first (see `vidence.ask.selection.actpld`)."""
+    """The frames of a clip that a model sees first (see `vidence.ask.selection.actpld`)."""
     numbers = np.arange(n_frames)
     clip = Clip(times_s=numbers.astype(float), media_indices=0 * numbers, frame_indices=numbers, fps=1.0)
     item = Item(item_id="", question="", answer="A")
@@ -96,7 +96,7 @@ def window_of(n_frames: int) -> list[int]:
 
 
 def _strips(path: Path, n_frames: int) -> dict[str, str]:
-    """Frames of the whole clip and those that a model sees, each as a picture in a page."""
+    """Frames of the whole clip and of what a model sees, as pictures for a page."""
     whole, middle = evenly(n_frames, N_SHOWN), window_of(n_frames)
     frames = open_video(path).frames([*whole, *middle])
     pictures = [entry for entry in frames if isinstance(entry, np.ndarray)]
@@ -106,7 +106,7 @@ def _strips(path: Path, n_frames: int) -> dict[str, str]:
 
 
 def _picture(pictures: Sequence[NDArray[np.uint8]]) -> str:
-    """Pictures side by side, with a line between them, as a data URL."""
+    """Pictures side by side with a line between, as a data URL."""
     line = np.full((pictures[0].shape[0], 1, 3), 90, np.uint8)
     parts = [part for picture in pictures for part in (picture, line)][:-1]
     out = io.BytesIO()
@@ -115,7 +115,7 @@ def _picture(pictures: Sequence[NDArray[np.uint8]]) -> str:
 
 
 def template(name: str) -> jinja2.Template:
-    """A page of ``templates/``, by the name of its file."""
+    """A template from ``templates/``, by file name."""
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     text = resources.files("vidence.make").joinpath("templates", name).read_text("utf-8")
     return environment.from_string(text)
@@ -143,7 +143,7 @@ class PanelRules(Record, omit_defaults=True):
 
 
 def panel_table(rules: PanelRules, folder: Path, *, title: str, root: Path) -> dict[str, object]:
-    """The panel of the clips in a folder, as its file holds it.
+    """The panel of the clips in a folder, as stored in its file.
 
     Choices are asked once; the logs of the same replies are marked as descriptions.
 
@@ -189,7 +189,7 @@ def _rows(rules: PanelRules) -> list[tuple[str, str]]:
 
 
 def _model(spec: str, row: str, *, root: Path) -> dict[str, object]:
-    """A model of the panel; paths become whole, since a panel may be run from any folder.
+    """A model of the panel, with absolute paths, since a panel may run from any folder.
 
     Recorded letters are those of the benchmark's own order of choices.
     """
@@ -205,7 +205,7 @@ def _model(spec: str, row: str, *, root: Path) -> dict[str, object]:
 
 @dataclass(frozen=True, kw_only=True)
 class ClipChoices:
-    """What a clip is asked with: the three choices of one target in their fixed order, which is right."""
+    """The choices of a clip: three of one target in fixed order, and which is right."""
 
     clip_id: str
     target: Target
@@ -239,7 +239,7 @@ def labels_table(trials: Sequence[Trial]) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _most(counts: Counter[str]) -> str:
-    """The most frequent one, the first by name among equals."""
+    """The most frequent value; ties go to the first by name."""
     return min(counts, key=lambda name: (-counts[name], name))
 
 
@@ -297,7 +297,7 @@ def clips_table(
     *,
     licence: str,
 ) -> bytes:
-    """``clips.csv`` with the wrong choices written out."""
+    """``clips.csv`` with the wrong choices."""
     rows = []
     sources = sources_of({i: trials[i] for i in choices}, {c: clips[c].sources for c in choices})
     for clip_id, chosen in choices.items():
@@ -348,7 +348,7 @@ def sources_of(trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) 
 
 
 def _named(clips: Sequence[str], trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) -> str:
-    """The name of a source: its people, else its recordings, else its motion, else the take."""
+    """The name of a source: its people, else its recordings, its motion, or the take."""
     people = {who for c in clips for who in (*trials[c].subjects, *trials[c].partners)}
     files = {name for c in clips for name in names[c] if not is_walker(name)}
     motions = {trials[c].motion for c in clips if trials[c].condition}
@@ -375,7 +375,7 @@ def _by_number(name: str) -> tuple[bool, int, str]:
 
 
 def table(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> bytes:
-    """A table in CSV, UTF-8; cells that a row does not have are empty, others are left out.
+    """A CSV table in UTF-8; missing cells are empty, extra ones are dropped.
 
     Raises:
         DataError: a name with ``|``, which parts names in a cell of several.

@@ -1,4 +1,4 @@
-"""Read which recordings show which action: a table of files, or of trials of CMU."""
+"""Read which recordings show which action, from a table of files or of CMU trials."""
 
 import csv
 import difflib
@@ -52,7 +52,7 @@ _NAME = re.compile(r"^0*(\d+)_0*(\d+)(?=[._])")
 
 
 class Trial(Record, omit_defaults=True):
-    """One clip to be made: who moves (one file, or two of one session), and what it shows.
+    """One clip to make: who moves (one file, or two of one session), and what it shows.
 
     `files` are relative to the folder of motions. `line` is that of the table. `subjects` are who moves,
     `partners` who was recorded with them and is not shown, `take` the recording that several files are of.
@@ -77,7 +77,7 @@ class Trial(Record, omit_defaults=True):
     partners: tuple[str, ...] = ()
     part: RecordingPart = RecordingPart()
     yaw_deg: float = 0.0
-    """Added to the angle of view."""
+    """Added to the viewing angle."""
     points: str = ""
     options: dict[str, str] = msgspec.field(default_factory=dict)
     condition: str = ""
@@ -86,18 +86,18 @@ class Trial(Record, omit_defaults=True):
 
     @property
     def motion(self) -> str:
-        """The label, the recording and its part: what clips of one motion share in all conditions."""
+        """Label, recording and part, shared by a motion's clips in all conditions."""
         source = "+".join(self.files or _numbered(self.subjects, self.trial))
         return "-".join(filter(None, (self.label, source, self.part.name)))
 
 
 Cells: TypeAlias = Mapping[str, str | int | float]
-"""Cells of a row by the columns of the table."""
+"""Cells of the row by column."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadMap:
-    """The rows of a table: those that can be used, and the others.
+    """The usable rows of a table, and the others.
 
     `taken` names every row, usable or not.
     """
@@ -108,7 +108,7 @@ class ReadMap:
 
 
 def read_map(path: Path, more: Mapping[str, Cells] | None = None) -> ReadMap:
-    """Read a table in CSV, UTF-8.
+    """Read a CSV table in UTF-8.
 
     Needed are ``label``, ``set`` (or ``kind``: single, social), ``intention``, ``group`` (or
     ``semantic_group``), and who moves: ``file`` (two joined by ``+``), or ``subject`` and ``trial`` as CMU
@@ -165,7 +165,7 @@ def read_map(path: Path, more: Mapping[str, Cells] | None = None) -> ReadMap:
 
 
 def _columns(path: Path, names: Sequence[str]) -> dict[str, str]:
-    """What each column of ours is called in this table."""
+    """The name of each of our columns in this table."""
     columns = {
         name: next(alias for alias in aliases if alias in names)
         for name, aliases in _COLUMNS.items()
@@ -200,7 +200,7 @@ def _check_columns(more: Mapping[str, Cells]) -> None:
 
 
 def _fits(pattern: str, words: Mapping[str, str]) -> bool:
-    """Whether a pattern fits a row by its id, its label, its condition or one of its files."""
+    """Whether a pattern matches a row's id, label, condition or one of its files."""
     files = _parts(words.get("file", ""))
     by_number = _numbered(_parts(words.get("subject", "")), words.get("trial", ""))
     own = (words.get("clip_id", ""), words["label"], words.get("condition", ""))
@@ -209,7 +209,7 @@ def _fits(pattern: str, words: Mapping[str, str]) -> bool:
 
 
 def _filled(words: Mapping[str, str], more: Sequence[Cells]) -> dict[str, str]:
-    """A row with the cells that it lacks; of a part or of options all comes from one place."""
+    """A row with missing cells filled in; parts and options each come from a single place."""
     row = dict(words)
     entries = [set(RecordingPart.__struct_fields__)]
     for cells in reversed(more):
@@ -224,7 +224,7 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def _numbered(subjects: Sequence[str], trial: str) -> tuple[str, ...]:
-    """The names of files as CMU numbers them; none where these are no numbers."""
+    """File names in CMU's numbering; empty if these are no numbers."""
     if not all(text.isdigit() for text in (*subjects, trial)):
         return ()
     return tuple(f"{int(s):02d}_{int(trial):02d}" for s in subjects)
@@ -285,7 +285,7 @@ def _trial(words: Mapping[str, str], line: int) -> Trial | str:
 
 
 def _take(description: str, trial: str) -> str:
-    """The recording that both halves of a trial of CMU are of, by the words of its index."""
+    """The recording of both halves of a CMU trial, according to its index."""
     half = _HALF.match(description.strip())
     return f"trial {trial}, {half['what'].strip()}" if half and trial else ""
 
@@ -320,7 +320,7 @@ def _options(words: Mapping[str, str]) -> dict[str, str]:
 
 
 def _pairs(words: Mapping[str, str], column: str) -> dict[str, str]:
-    """The ``key=value`` of a cell, several parted by ``;``."""
+    """The ``key=value`` pairs of a cell, separated by ``;``."""
     pairs: dict[str, str] = {}
     for text in filter(None, (part.strip() for part in words.get(column, "").split(";"))):
         key, equals, value = (part.strip() for part in text.partition("="))
@@ -333,12 +333,12 @@ def _pairs(words: Mapping[str, str], column: str) -> dict[str, str]:
 
 
 def _short(file: str) -> str:
-    """The name of a file without its endings; of a walker all that it says, without signs."""
+    """A file name without its endings, or a walker's options without punctuation."""
     return _SIGNS.sub("-", file) if is_walker(file) else Path(file).name.split(".")[0]
 
 
 def motion_files(folder: Path) -> dict[tuple[str, str], list[Path]]:
-    """The files that are named as CMU names them (``13_29.amc``), by subject and trial, best format first.
+    """Files named in CMU's way (``13_29.amc``), by subject and trial, best format first.
 
     Raises:
         DataError: no such folder.
@@ -363,7 +363,7 @@ def _format_rank(path: Path) -> int:
 def files_of(
     trial: Trial, folder: Path, known: Mapping[tuple[str, str], Sequence[Path]]
 ) -> tuple[str, ...] | str:
-    """The files of a trial (or walkers, as the map has them), or which one is not there."""
+    """The files of a trial (or walkers, as the map has them), or which one is missing."""
     if trial.files:
         paths = tuple(f if is_walker(f) else str(folder / f) for f in trial.files)
         absent = [p for p in paths if not is_walker(p) and not Path(p).exists() and ".zip/" not in p]
@@ -385,7 +385,7 @@ def files_of(
 
 
 def with_paths(options: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Options of a reader with the files that they name, found in the folder of motions.
+    """Reader options with the files they name, found in the folder of motions.
 
     >>> with_paths({"units": "cm"}, Path("mocap"))
     {'units': 'cm'}

@@ -1,1 +1,1 @@
-"""What ``vidence make NAME`` makes: one file each, found by its name."""
+"""What ``vidence make NAME`` makes: one file per maker, found by name."""

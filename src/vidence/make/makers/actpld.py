@@ -1,4 +1,4 @@
-"""Motion capture and a table of labels -> a benchmark that `vidence run actpld` reads."""
+"""Motion capture and a table of labels -> a benchmark for `vidence run actpld`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ NAME, VERSION = "actpld", 4
 
 
 class ActpldConfig(MakerConfig, omit_defaults=True):
-    """The configuration; paths start from its folder.
+    """The configuration; paths are relative to its folder.
 
     `map` is the table of trials, `motions` the folder of their files (not needed for walkers). Only rows of
     these `confidence` are used (empty: all), and only these `sets`. `labels` is a table of your own with
@@ -88,7 +88,7 @@ class _Build(Session):
     labels: bytes = b""
 
     def read_rows(self) -> None:
-        """Read the rows of the map that are wanted."""
+        """Read the wanted rows of the map."""
         self.read = read = read_map(self.root / self.config.map, self.config.rows)
         self.began("rows", len(read.taken))
         kept: dict[str, Trial] = {}
@@ -141,7 +141,7 @@ class _Build(Session):
         self.paths = files
 
     def make_clips(self) -> None:
-        """Make the clips; those that are there already are not made again."""
+        """Make the clips that do not exist yet."""
         rules, motions = self.config.clips, self.root / self.config.motions
         jobs = {
             c: ClipJob(trial=self.trials[c], files=files, rules=rules, folder=self.out, motions=motions)
@@ -170,7 +170,7 @@ class _Build(Session):
         self.clips = kept
 
     def choose(self) -> None:
-        """The choices of the clips that are asked about, where there are clips."""
+        """Choose the options of all clips that are asked about and exist."""
         clips = self.clips
         if not clips:
             return
@@ -212,7 +212,7 @@ class _Build(Session):
         self.sentences.append(f"The paper's tables and figures: vidence panel {quoted(panel)} --as actpld")
 
     def end(self) -> Built:
-        """Say what was made; see `Session.end`."""
+        """Report the result; see `Session.end`."""
         clips = self.clips
         messages = [f"{len(self.choices)} clips of {len({self.trials[c].label for c in clips})} labels."]
         if doubtful := sum(bool(clip.doubts) for clip in clips.values()):
@@ -228,7 +228,7 @@ class _Build(Session):
 
 
 def _windows(path: Path, trials: Sequence[Trial]) -> dict[str, ClipWindow]:
-    """The windows of a table, all of clips of the map.
+    """The windows of a table, all of clips in the map.
 
     Raises:
         DataError: it cannot be read, or a clip is not in the map.
@@ -249,7 +249,7 @@ def _cut(trial: Trial, window: ClipWindow) -> Trial:
 
 
 def _doubts(clips: Sequence[ClipMade]) -> bytes:
-    """What is doubtful about each clip, and what was mended."""
+    """What is doubtful about each clip, and what was corrected."""
     rows = [
         {"clip_id": clip.clip_id, "doubts": " | ".join(clip.doubts), "notes": " | ".join(clip.notes)}
         for clip in clips
@@ -291,7 +291,7 @@ class ActpldMaker:
         return Outlook(sentences=(f"{config} makes sense",))
 
     def make(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Built:
-        """Make the benchmark; see `Maker`. `only` of the overrides are labels."""
+        """Make the benchmark; see `Maker`. `only` selects labels."""
         read = read_config(config, ActpldConfig)
         start = started(self, config, read, overrides=overrides, context=context)
         panel_table(read.panel, start["out"], title=read.name, root=config.parent)

@@ -70,7 +70,7 @@ class ChoicesMaker:
         return Outlook(sentences=(message, plan.taxonomy.words()), can_make=bool(pairs))
 
     def make(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Built:
-        """Make the questions; see `Maker`. `only` are tasks, `limit` counts questions of each task."""
+        """Make the questions; see `Maker`. `only` selects tasks, `limit` counts questions per task."""
         plan = _plan(config, overrides.only)
         read = plan.config
         start = started(self, config, read, overrides=overrides, context=context, has_sheets=True)
@@ -99,7 +99,7 @@ def _words(plan: Plan, root: Path) -> PromptsInEffect:
 
 
 def _waiting(plan: Plan, root: Path) -> list[str]:
-    """The sheets of people that are not there yet."""
+    """Missing sheets of people."""
     wanted = _sheets_of(plan)
     return [
         record.path
@@ -109,7 +109,7 @@ def _waiting(plan: Plan, root: Path) -> list[str]:
 
 
 def _sheets_of(plan: Plan) -> set[str]:
-    """The sources of the tasks that people write."""
+    """The sources of tasks written by people."""
     return {name for order in plan.orders if order.rules.way == "people" for name in order.rules.sources}
 
 

@@ -1,4 +1,4 @@
-"""Scenes -> composed questions, each with a proof that it has one answer and needs every condition."""
+"""Scenes -> composed questions, each proved to have one answer and to need every condition."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ PROOFS_FILE, KEYS_FILE, COMPOSITIONS_FILE, REPORT_FILE = (
 
 
 _MOST_SHORT = 3
-"""Of so many scenes with too few compositions the reasons are printed; the account has all."""
+"""Of this many scenes with too few compositions the reasons are printed; the account has all."""
 
 
 def _scenes(read: ComposeConfig, root: Path) -> dict[str, Scene]:
@@ -73,7 +73,7 @@ def _scenes(read: ComposeConfig, root: Path) -> dict[str, Scene]:
 
 @dataclass(frozen=True, kw_only=True)
 class _CompositionState:
-    """A composition with what is known of it so far."""
+    """A composition and what is known of it so far."""
 
     composed: Composed
     offer: Offer
@@ -112,12 +112,12 @@ class _Build(Session):
         self._take(())
 
     def _count(self, drafts: Sequence[Draft]) -> None:
-        """Take the drafts that are left."""
+        """Keep the remaining drafts."""
         self.drafts = tuple(drafts)
         self.tasks = [NAME] * len(drafts)
 
     def _take(self, drafts: Sequence[Draft]) -> None:
-        """Take the drafts that are left, and say how many questions they are."""
+        """Keep the remaining drafts and report the number of questions."""
         self._count(drafts)
         self.sentences = [f"{several(len(drafts), 'question')} about {several(len(self.scenes), 'scene')}."]
         self.sentences += self.short[:_MOST_SHORT]
@@ -172,7 +172,7 @@ class _Build(Session):
     # ------------------------------------------------------------------ options and words
 
     def choose_options(self) -> None:
-        """Options for each composition, in which one is right."""
+        """Choose the options of each composition, one of them right."""
         composed, scenes = self.composed, self.scenes
         proofs = {name: entry.proof for name, entry in composed.items()}
         worlds = {name: World(scene) for name, scene in scenes.items()}
@@ -196,7 +196,7 @@ class _Build(Session):
         self.offers = kept
 
     def put_into_words(self) -> None:
-        """Word the compositions; keep those that parse back to the same program."""
+        """Word the compositions; keep those whose text parses back to the same program."""
         self.began("wording", len(self.offers))
         words = {name: PlainWords(scene.vocabulary) for name, scene in self.scenes.items()}
         dropped: list[Dropped] = []
@@ -224,7 +224,7 @@ class _Build(Session):
     # ------------------------------------------------------------------ drafts, gates, questions
 
     def draft(self) -> None:
-        """A draft for each composition, with its letters spread."""
+        """Draft each composition, with the right letters balanced."""
         asked, scenes = self.asked, self.scenes
         self.began("drafts", len(asked))
         drafts = tuple(
@@ -244,7 +244,7 @@ class _Build(Session):
         self._take(spread_letters(drafts, seed=self.config.seed))
 
     def gate(self) -> None:
-        """The drafts that pass the gates."""
+        """Keep the drafts that pass the gates."""
         config = self.config
         media_root = self.root / config.media
         desk = replace(
@@ -260,7 +260,7 @@ class _Build(Session):
         return item_of_draft(draft, item_id=draft.draft_id, provenance=origin)
 
     def _contents(self) -> dict[str, bytes]:
-        """The files of a set of questions: items, what belongs to their answers, proofs, programs."""
+        """The files of a set: items, their answers' records, proofs, programs."""
         drafts = self.drafts
         some = [self.asked[draft.draft_id] for draft in drafts]
         programs = [finished(state.composed, state.offer, state.question) for state in some]
@@ -318,7 +318,7 @@ class _Build(Session):
         self.close("review", unit="drafts", taken=ids, dropped=dropped)
 
     def release(self) -> None:
-        """Release what is left."""
+        """Release the remaining questions."""
         names = [draft.draft_id for draft in self.drafts]
         rows = {
             name: dict(zip(names, content.splitlines(), strict=True))
@@ -353,12 +353,12 @@ STAGES: Final[tuple[StageRow[_Build], ...]] = (
 
 
 def _cell(unmet: Unmet) -> str:
-    """What a cell of a scene is called in the account."""
+    """The name of a scene's cell in the account."""
     return f"{unmet.scene}: {unmet.cell.type}, {unmet.cell.logic}, {unmet.cell.n_conditions} conditions"
 
 
 class ComposeMaker:
-    """Annotated scenes -> questions of several conditions, with options, a proof and a witness for each.
+    """Annotated scenes -> multi-condition questions with options, a proof, and a witness per condition.
 
     Source: PerceptionComp, section 3 (conjunctive and sequential compositions; no smaller set of conditions
         determines the answer; five options of one category).
@@ -370,7 +370,7 @@ class ComposeMaker:
     stages: tuple[str, ...] = tuple(row.name for row in STAGES)
 
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """How many compositions are wanted of how many scenes; how many there are, only the search says."""
+        """How many compositions are wanted of how many scenes; only the search finds how many exist."""
         read = _read(config)
         scenes = _scenes(read, config.parent)
         for scene in scenes.values():
@@ -380,7 +380,7 @@ class ComposeMaker:
         return Outlook(sentences=(message,), can_make=n > 0)
 
     def make(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Built:
-        """Make the questions; see `Maker`. `limit` of the overrides counts scenes."""
+        """Make the questions; see `Maker`. `limit` counts scenes."""
         read = _read(config)
         start = started(self, config, read, overrides=overrides, context=context)
         with context.models(read.models, source=config, limits=read.asking, out=start["out"]) as models:

@@ -1,4 +1,4 @@
-"""Drafts that experts wrote -> checked cell by cell, gated, reviewed -> questions."""
+"""Expert-written drafts -> checked cell by cell, gated, reviewed -> questions."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -82,7 +82,7 @@ NAME, VERSION = "expert", 1
 
 
 def _read(path: Path) -> ExpertConfig:
-    """The configuration, with the files that it names.
+    """The configuration and the files that it names.
 
     Raises:
         UsageError: as for `read_config`.
@@ -102,7 +102,7 @@ def _read(path: Path) -> ExpertConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class _ExpertMaterial:
-    """Everything that came in: what can be used, and why the rest cannot."""
+    """All input: what is usable, and why the rest is not."""
 
     curriculum: Curriculum
     films: Films
@@ -115,7 +115,7 @@ class _ExpertMaterial:
 
     @property
     def usable_films(self) -> dict[str, Film]:
-        """The videos that may be used, by id."""
+        """The usable videos, by id."""
         gone = {dropped.what for dropped in (*self.films.dropped, *self.no_licence)}
         return {film.video_id: film for film in self.films.films if film.video_id not in gone}
 
@@ -131,12 +131,12 @@ class _Build(WritingSession):
 
     @property
     def media_root(self) -> Path:
-        """The folder of media, as the configuration names it."""
+        """The folder of media named by the configuration."""
         return self.root / self.config.media
 
     @property
     def material(self) -> _ExpertMaterial:
-        """Everything that came in; it is read once."""
+        """All input, read once."""
         if self.given is None:
             self.given = self.gather()
         return self.given
@@ -267,7 +267,7 @@ class _Build(WritingSession):
         self.close(VIDEOS, unit="videos", taken=taken, dropped=films.dropped)
 
     def look_at_licences(self) -> None:
-        """Leave out the videos that may not be used."""
+        """Leave out videos without a suitable licence."""
         if self.config.licence is None:
             self.ledger.notes.append("no licence was looked at: the configuration has no [licence]")
             return
@@ -278,7 +278,7 @@ class _Build(WritingSession):
         self.close(LICENCE, unit="videos", taken=taken, dropped=self.material.no_licence)
 
     def read_drafts(self) -> None:
-        """Take the rows that could be read, up to the limit."""
+        """Take the readable rows, up to the limit."""
         given, limit = self.material, self.overrides.limit
         dropped: list[Dropped] = []
         for number, row in enumerate(given.rows):
@@ -301,7 +301,7 @@ class _Build(WritingSession):
         ]
 
     def check(self) -> None:
-        """Make all machine checks; a draft with a fault is left out for its first one."""
+        """Run all automatic checks; a draft is dropped for its first fault."""
         looks = self._pages(self.rows) if self.config.knowledge.online else {}
         if looks:
             counts = ", ".join(f"{n:,} {outcome}" for outcome, n in outcomes(looks).items())
@@ -329,7 +329,7 @@ class _Build(WritingSession):
 
     @property
     def good(self) -> dict[str, ExpertDraft]:
-        """The drafts without a fault, by their rows."""
+        """The drafts without faults, by row."""
         return {row.row_id: row.draft for row in self.rows if row.draft and state_of(row) != "fault"}
 
     def _pages(self, rows: Sequence[DraftRow]) -> dict[str, PageLook]:
@@ -363,7 +363,7 @@ class _Build(WritingSession):
         return tuple(items)
 
     def gate(self) -> None:
-        """Put the questions through the gates on any questions, with their accounts under ``gates: NAME``."""
+        """Run the general gates on the questions, with accounts under ``gates: NAME``."""
         given, desk, rules = self.config.gates, replace(self.desk, prefix="gates: "), None
         if given is not None:
             to_people = PRESETS[given.preset].to_people
@@ -374,7 +374,7 @@ class _Build(WritingSession):
     # ------------------------------------------------------------------ people, and out
 
     def review(self) -> None:
-        """Put in what is new or mended; keep what people accepted."""
+        """Submit new and revised questions; keep what people accepted."""
         good = self.good
         # The author of what was released is the name of its set.
         wordings = {
@@ -392,7 +392,7 @@ class _Build(WritingSession):
         self.wrote("questions", [path])
 
     def release(self) -> None:
-        """Release the questions with their splits, and the checks of their licences."""
+        """Release the questions with their splits and licence checks."""
         sources = {item.source_id for item in self.items}
         passed = self.material.passed.values()
         checks = {licence.video: licence for licence in passed if licence and licence.video in sources}
@@ -400,7 +400,7 @@ class _Build(WritingSession):
         self.released(licences)
 
     def end(self) -> Built:
-        """Say how many questions there are; see `Session.end`."""
+        """Report the number of questions; see `Session.end`."""
         is_reviewed = "review" in self.walked and self.config.review is not None
         message = "accepted" if is_reviewed else "left"
         self.sentences.insert(0, f"{len(self.items):,} questions are {message}.")
@@ -443,7 +443,7 @@ class ExpertMaker:
         return Outlook(sentences=(message,), tables=tables, can_make=n > 0)
 
     def make(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Built:
-        """Check the drafts and take them through gates and review; see `Maker`. `limit` counts drafts."""
+        """Check, gate and review the drafts; see `Maker`. `limit` counts drafts."""
         read = _read(config)
         start = started(self, config, read, overrides=overrides, context=context)
         named = {} if read.gates is None else read.models

@@ -64,7 +64,7 @@ class _Build(HerbenchSession):
     # ------------------------------------------------------------------ material
 
     def find_sources(self) -> None:
-        """Find the videos that can be used."""
+        """Find the usable videos."""
         sources = find_sources(
             self.config,
             self.root,
@@ -88,7 +88,7 @@ class _Build(HerbenchSession):
         self.videos = [VideoState(source=s, material=Material(source=s.video)) for s in sources.sources]
 
     def _look_ahead(self, files: Sequence[Path]) -> None:
-        """Have other processes look into the files; why one cannot be read is found when it is its turn."""
+        """Let other processes inspect the files; unreadable ones are reported in turn."""
         context = self.context
         if context.parallel.has_others and len(files) > 1:
             for _ in look_side_by_side(
@@ -97,7 +97,7 @@ class _Build(HerbenchSession):
                 pass
 
     def take_events(self) -> None:
-        """Give each video its events; nothing is cached, since logs are read faster than results."""
+        """Give each video its events; reading logs is faster than caching."""
         if "events" not in self.needs:
             return
         kept: list[str] = []
@@ -113,24 +113,24 @@ class _Build(HerbenchSession):
         self.close("events", unit="events", taken=taken, kept=kept, dropped=dropped)
 
     def watch(self) -> None:
-        """Follow people and find shots; take what persons counted."""
+        """Track people and find shots; take people's counts."""
         track_all(self, self.videos, needs=self.needs)
         give_counts(self, self.videos)
 
     def write_cards(self) -> None:
-        """Give every chosen track its cards."""
+        """Write the cards of every chosen track."""
         write_all_cards(self, self.videos, needs=self.needs)
         if self.config.people is not None:  # boards show everybody
             cut_all_portraits(self, [video for video in self.videos if video.material.chosen])
 
     def describe_scenes(self) -> None:
-        """Give every shot its scene cards."""
+        """Write the scene cards of every shot."""
         write_all_scenes(self, self.videos, needs=self.needs)
 
     # ------------------------------------------------------------------ questions
 
     def draft(self) -> None:
-        """Have every task tried on every video."""
+        """Try every task on every video."""
         with_cards = {video.video_id: video.material for video in self.videos if video.material.a_cards}
         corpus = Corpus(
             events=self.found.events,
@@ -140,7 +140,7 @@ class _Build(HerbenchSession):
         self._take(Gated(left=draft_all(self, self.videos, corpus, orders=self.orders)))
 
     def gate(self) -> None:
-        """Put the drafts through the gates that the configuration has."""
+        """Run the configured gates on the drafts."""
         config = self.config
         frames = FrameSource(
             files={
@@ -166,7 +166,7 @@ class _Build(HerbenchSession):
         self._take(pass_gates(self.gated.drafts, config.gates, desk))
 
     def _take(self, gated: Gated) -> None:
-        """Take the drafts that are left for the questions."""
+        """Keep the remaining drafts as questions."""
         self.gated = gated
         self.questions = numbered(
             gated.drafts,
@@ -184,7 +184,7 @@ class _Build(HerbenchSession):
         self.sentences += self._hints()
 
     def _hints(self) -> tuple[str, ...]:
-        """For every task that gave no question what to add, or which setting decided."""
+        """For each task without questions, what to add, or the setting that decided."""
         tasks = {question.draft.task for question in self.questions}
         idle = [order for order in self.orders if order.task.code not in tasks]
         sources = [video.source for video in self.videos]
@@ -216,14 +216,14 @@ class _Build(HerbenchSession):
         self.files.append(report(self, self.videos, self.questions, account=account, sentences=messages))
 
     def write_sheets(self) -> None:
-        """Cut the pictures that people look at, and write the sheets that they fill in."""
+        """Cut the pictures for people, and write the sheets to fill in."""
         with_tracks = [video for video in self.videos if video.material.chosen]
         cut_all_crops(self, with_tracks)
         cut_all_portraits(self, with_tracks)
         write_sheets(self, self.videos, Path(self.overrides.sheets))
 
     def watch_for_sheets(self) -> None:
-        """Follow people and find shots, whatever tasks need."""
+        """Track people and find shots, whatever the tasks need."""
         config = self.config
         if not (config.tracking or config.shots or any(source.tracks for source in config.sources)):
             raise UsageError(
@@ -232,7 +232,7 @@ class _Build(HerbenchSession):
         track_all(self, self.videos, needs=("tracked", "chosen", "shots"))
 
     def _said(self, *spent: str) -> list[str]:
-        """How many questions there are, what waits for people, what to add, and how it goes on."""
+        """The number of questions, what waits for people, what to add, and how to continue."""
         words = f"{several(len(self.questions), 'question')} about the sources that could be used."
         return [words, *self._waiting(), *spent, *self.sentences]
 
@@ -268,7 +268,7 @@ class _Build(HerbenchSession):
             yield Stop(first="/review", words="Look at the drawn questions, under My work.")
 
     def _spent(self) -> tuple[str, ...]:
-        """What was asked of models; not in the report, which is the same however often it is made."""
+        """What models were asked; kept out of the report, which is reproducible."""
         spent = self.models.spent
         if not (spent.n_asked or spent.n_remembered):
             return ()
@@ -276,7 +276,7 @@ class _Build(HerbenchSession):
         return (f"{spent.n_asked:,} replies asked for, {spent.n_remembered:,} out of the memory{money}.",)
 
     def end(self) -> Built:
-        """Keep what boards show, and say what was made; see `Session.end`."""
+        """Store what boards show, and report the result; see `Session.end`."""
         keep_opened(self, self.videos)
         if not self.overrides.sheets:
             self.sentences, self.stops = self._said(*self._spent()), tuple(self._stops())
@@ -284,7 +284,7 @@ class _Build(HerbenchSession):
 
 
 def _looks(material: Material) -> dict[str, tuple[float, ...]]:
-    """What the people with a card look like."""
+    """The appearance of people with a card."""
     known = {} if material.tracked is None else material.tracked.looks
     named = sorted({card.track_id for card in material.a_cards} & set(known))
     return {name: tuple(float(value) for value in known[name]) for name in named}
@@ -325,7 +325,7 @@ class HerbenchMaker:
     stages: tuple[str, ...] = tuple(row.name for row in STAGES)
 
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """What the configuration can give and what it lacks; errors as for `read_herbench`, `open_tasks`."""
+        """What the configuration can yield and lacks; errors as for `read_herbench`, `open_tasks`."""
         read, root = read_herbench(config), config.parent
         orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=root)
         sources = find_sources(read, root, cache_root=context.cache_root, limit=overrides.limit)
@@ -342,7 +342,7 @@ class HerbenchMaker:
 
 
 def wanted_tasks(config: HerbenchConfig, only: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of the tasks to make: those of the configuration (all where it names none), or some of them.
+    """The tasks to make: those of the configuration (all by default), or a selection.
 
     Raises:
         UnknownNameError: no such task.

@@ -1,4 +1,4 @@
-"""Questions with rationale and evidence -> the same with hints of three levels, for people to edit."""
+"""Questions with rationale and evidence -> the same with three levels of hints, for people to edit."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -54,7 +54,7 @@ _LINE: Final = re.compile(r"^\W*([1-9])\s*[.):]\s*(\S.*)$")
 
 
 class HintRules(Record, omit_defaults=True):
-    """Who writes hints (`writer`) and who is asked with the words alone (`reader`): names in ``[models]``.
+    """Who writes hints (`writer`) and who reads the text alone (`reader`): names in ``[models]``.
 
     A question is refused where `reader` is right with its hints in `at_least` of `tries`, and is not
     without them. Without a reader the words alone are looked at. `templates` is a folder with a
@@ -75,7 +75,7 @@ class HintRules(Record, omit_defaults=True):
 
 
 class HintsConfig(MakerConfig, omit_defaults=True):
-    """The configuration; paths start from its folder. `data` holds questions that `benchmark` reads."""
+    """The configuration; paths are relative to its folder; `benchmark` reads the questions in `data`."""
 
     data: str
     models: Mapping[str, NamedModel | str]
@@ -96,7 +96,7 @@ def _load(read: HintsConfig, root: Path) -> Loaded:
 
 
 def _lacks(item: Item) -> str:
-    """Why no hints can be written for a question; empty where they can."""
+    """Why a question cannot have hints; empty if it can."""
     if item.hints:
         return "has-hints"
     if not item.rationale.strip():
@@ -131,7 +131,7 @@ class _Build(Session):
     n_unread: int = 0
 
     def find_questions(self) -> None:
-        """Take the questions for which hints can be written."""
+        """Take the questions that can have hints."""
         self.ledger.notes.extend(self.loaded.problems)
         taken = self.loaded.items[: self.overrides.limit]
         self.began("questions", len(taken))
@@ -153,7 +153,7 @@ class _Build(Session):
     # ------------------------------------------------------------------ written
 
     def write(self) -> None:
-        """Have the hints of each question written."""
+        """Write the hints of each question."""
         items = self.items
         rules = self.config.hints
         settings = [self.template.label, self.models.spec(rules.writer), N_LEVELS]
@@ -184,7 +184,7 @@ class _Build(Session):
         self._take(hinted)
 
     def _take(self, hinted: Mapping[str, Item]) -> None:
-        """Take the questions that have hints by now."""
+        """Take the questions that now have hints."""
         self.items = hinted
         self.tasks = ["hints"] * len(hinted)
 
@@ -210,7 +210,7 @@ class _Build(Session):
     # ------------------------------------------------------------------ what gives a question away
 
     def read_words(self) -> None:
-        """Drop questions with hints that leak in words."""
+        """Drop questions whose hints leak the answer in words."""
         hinted = self.items
         self.began("words", len(hinted))
         words = {name: leak_in(item.hints, item) for name, item in hinted.items()}
@@ -223,7 +223,7 @@ class _Build(Session):
         self.close("words", unit="questions", taken=list(hinted), dropped=dropped)
 
     def try_readers(self) -> None:
-        """Drop questions answered from hints without the video; count those that cannot be tested."""
+        """Drop questions answered from hints without the video; count untestable ones."""
         rules, hinted = self.config.hints, self.items
         if not rules.reader:
             self.began("readers", len(hinted))
@@ -279,7 +279,7 @@ class _Build(Session):
         self.close("table", unit="questions", taken=list(self.items))
 
     def end(self) -> Built:
-        """Say what came of it; see `Session.end`."""
+        """Report the result; see `Session.end`."""
         n_refused = sum(dropped.stage in ("words", "readers") for dropped in self.ledger.dropped)
         self.sentences += [
             f"{len(self.tasks):,} questions have hints of {N_LEVELS} levels; have a person read each of "
@@ -314,7 +314,7 @@ def _piece(evidence: Evidence) -> str:
 
 
 def _read_hints(text: str) -> tuple[str, ...] | Objection:
-    """The hints of a reply: one numbered line for each level."""
+    """The hints in a reply: one numbered line per level."""
     hints: dict[int, str] = {}
     for line in text.splitlines():
         if (match := _LINE.match(plain(line))) is not None:
@@ -327,7 +327,7 @@ def _read_hints(text: str) -> tuple[str, ...] | Objection:
 
 
 class HintsMaker:
-    """Questions -> hints -> no hint that gives its question away -> a table for people to edit.
+    """Questions -> hints -> hints that do not leak -> a table for people to edit.
 
     Source: HumanPCR, section 4.3 (three levels: a kind of relation, which cues belong together, a vague
         description of the proactive evidence; neither reasoning steps nor the answer).
@@ -339,7 +339,7 @@ class HintsMaker:
     stages: tuple[str, ...] = tuple(row.name for row in STAGES)
 
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """How many questions can have hints written; the template is read."""
+        """How many questions can have hints; reads the template."""
         read = _read(config)
         _template(read, config.parent)
         loaded = _load(read, config.parent)

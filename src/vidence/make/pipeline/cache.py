@@ -65,11 +65,11 @@ class Stage(Generic[T]):
     settings: object = None
 
     def key(self, inputs: Mapping[str, str]) -> str:
-        """The name of the result from these inputs; `inputs` are their digests by what they are."""
+        """The name of the result for these inputs, given by name as digests."""
         return digest_of([_FORMAT, self.name, self.version, self.settings, dict(inputs)])
 
     def encode(self, value: T) -> bytes:
-        """A result as one JSON text and the end of its line."""
+        """A result as one line of JSON."""
         return msgspec.json.encode(value, enc_hook=_array_bytes) + b"\n"
 
     def decode(self, data: bytes) -> T:
@@ -83,7 +83,7 @@ class Stage(Generic[T]):
 
 @dataclass(frozen=True, kw_only=True)
 class Artifact(Generic[T]):
-    """A result with the SHA-256 of its bytes, by which later stages know it."""
+    """A result with the SHA-256 of its bytes, which identifies it to later stages."""
 
     value: T
     digest: str
@@ -96,7 +96,7 @@ def _any(value: object) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class MadeAway(Generic[T]):
-    """A result of another machine, and the files written with it, by their paths in the folder of the set."""
+    """A result from another machine, and the files written with it, by path in the set's folder."""
 
     value: T
     files: Mapping[str, bytes]
@@ -118,7 +118,7 @@ class MadeAway(Generic[T]):
 
 @dataclass(frozen=True, kw_only=True)
 class Unit(Generic[T]):
-    """One piece of work of a stage: its name for people, what goes in, and how its result is made.
+    """A unit of work of a stage: its displayed name, its inputs, and how to compute its result.
 
     `is_usable` says whether a cached result can be used still, such as when its pictures are there. `apart`
     gives what another process does in place of `make`, when there is one for it, and is told whether it is on
@@ -131,13 +131,13 @@ class Unit(Generic[T]):
     make: Callable[[], T]
     is_usable: Callable[[T], bool] = _any
     reads: tuple[Path, ...] = ()
-    """The files that another process opens for it."""
+    """Files that another process opens for it."""
     apart: Callable[[bool], Callable[[], T | MadeAway[T]]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class FlowUnit(Generic[T]):
-    """Like `Unit` for work that asks models: `start` gives a flow."""
+    """Like `Unit` for work that asks models: `start` returns a flow."""
 
     stage: Stage[T]
     name: str
@@ -146,7 +146,7 @@ class FlowUnit(Generic[T]):
 
 
 class KeptRow(Record):
-    """A result that a session found or made: ``stages/STAGE/KEY`` and `suffix`, of which `unit` of work.
+    """A result that a session found or made: ``stages/STAGE/KEY`` and `suffix`, of unit `unit`.
 
     `digest` is the SHA-256 of its bytes.
     """
@@ -187,7 +187,7 @@ class ArtifactCache:
         return self._path(stage, inputs).exists()
 
     def remove(self, stage: Stage[T], inputs: Mapping[str, str]) -> None:
-        """Remove the result of a unit, and the folder of its stage where nothing else is in it."""
+        """Remove a unit's result, and its stage's folder if that becomes empty."""
         path = self._path(stage, inputs)
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
@@ -244,5 +244,5 @@ def _digest(data: bytes) -> str:
 
 
 def digest_of(value: object) -> str:
-    """The SHA-256 of anything that msgspec can write, for use as an input of a stage."""
+    """The SHA-256 of anything msgspec can encode, as an input of a stage."""
     return _digest(msgspec.json.encode(value, order="sorted"))

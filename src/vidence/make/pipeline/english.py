@@ -16,7 +16,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def sentence(text: str) -> str:
-    """A description on one line: no list mark before it, a capital letter first, a full stop behind it.
+    """A description on one line, without list mark, capitalized, with a full stop.
 
     >>> sentence(" - a man in a red  coat waits ")
     'A man in a red coat waits.'
@@ -29,7 +29,7 @@ def sentence(text: str) -> str:
 
 
 def numbered(texts: Sequence[str]) -> str:
-    """Descriptions as a list, one a line, numbered from 1."""
+    """Descriptions as a numbered list, one per line."""
     return "\n".join(f"{i}. {sentence(text)}" for i, text in enumerate(texts, 1))
 
 
@@ -44,7 +44,7 @@ def joined(words: Iterable[object], *, last: str = "and") -> str:
 
 
 def number_word(n: int) -> str:
-    """A number up to ten in letters, a larger one in digits.
+    """A number up to ten in words, a larger one in digits.
 
     >>> number_word(4)
     'four'
@@ -62,7 +62,7 @@ def order_of(numbers: Sequence[int]) -> str:
 
 
 def named(noun: str, numbers: Sequence[int], *, plural: str = "") -> str:
-    """Numbered things by their noun.
+    """Numbered things with their noun.
 
     >>> named("person", [2]), named("person", [1, 3], plural="people")
     ('person 2', 'people 1 and 3')
@@ -83,7 +83,7 @@ _EMPTY = frozenset(_EMPTY_WORDS.split())
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The words of a text that tell something, in small letters.
+    """The content words of a text, in lower case.
 
     >>> sorted(content_words("The person wears a red coat and a Red scarf."))
     ['coat', 'red', 'scarf']

@@ -36,7 +36,7 @@ class StageAccount(Record, omit_defaults=True):
 
 
 class Account(Record):
-    """All stages in their order, and how many questions there are in the end, by task.
+    """All stages in order, and how many questions there are in the end, by task.
 
     `cautions` are said wherever the questions are released; without one the field is not there.
     """
@@ -138,7 +138,7 @@ class StageBegan:
 
 @dataclass(frozen=True, kw_only=True)
 class FramesDone:
-    """So many frames more of a video are done, in a stage that counts frames."""
+    """This many frames more of a video are done, in a stage that counts frames."""
 
     video_id: str
     n_frames: int

@@ -26,7 +26,7 @@ def stand_in(part: tuple[str, ...], words: tuple[str, ...]) -> bool:
 
 @cache
 def listed(name: str) -> frozenset[str]:
-    """The words of a list of ``lexicon.toml``."""
+    """The words of a list in ``lexicon.toml``."""
     return frozenset(_lists()[name].split())
 
 
@@ -36,7 +36,7 @@ def _lists() -> Mapping[str, str]:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The words that carry meaning, in small letters and without an s of possession.
+    """The content words of a text, in lower case, without the possessive s.
 
     >>> sorted(content_words("The woman's cap is on the Cap stand"))
     ['cap', 'stand', 'woman']

@@ -1,4 +1,4 @@
-"""Draw wrong choices jointly, so that other videos' answers do not reveal the right one."""
+"""Draw wrong choices jointly, so that answers elsewhere do not reveal the right one."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ class Unmatched(Known):
 
 
 def inclusion(likely: NDArray[np.float64], *, n: int) -> tuple[NDArray[np.float64], float]:
-    """How often each answer is offered so that it is right in 1 / `n` of its offers, and the share kept.
+    """How often to offer each answer so that it is right in 1 / `n` of its offers; share kept.
 
     No answer can be right in more than 1 / `n` of the questions kept: it is offered in all of them at most.
 
@@ -67,14 +67,14 @@ def match_choices(
     near: Callable[[str, str], bool],
     rng: np.random.Generator,
 ) -> tuple[tuple[str, ...] | Objection, ...]:
-    """Wrong answers for each question, so that every set of choices is as likely whichever of them is right.
+    """Wrong answers for each question, such that each choice of a set is equally likely right.
 
     `likelihoods` says how likely each answer is. Sets are drawn with unequal probabilities (`inclusion`)
     under the condition that the right answer is in them; answers that cannot be offered with it count for
     it. Of questions with too likely an answer as many are left out as it needs, and none of fewer than 75
     questions: a reader of so few cannot be told from guessing by five points.
 
-    Reasons: ``told-by-words``, ``overlapping`` (too few answers that can be told apart).
+    Reasons: ``told-by-words``, ``overlapping`` (too few answers that can be distinguished).
 
     Args:
         asked: the questions of one task.
@@ -136,7 +136,7 @@ def _drawn(offered: NDArray[np.float64], *, rng: np.random.Generator) -> list[in
 def likelihoods(
     asked: Sequence[Unmatched], *, known: Sequence[Known]
 ) -> tuple[list[str], NDArray[np.float64]]:
-    """All answers, and how likely each is for each question to a reader of the other sources.
+    """All answers, and the likelihood of each for each question to a reader of other sources.
 
     Shapes: of the array (questions, answers), rows sum to 1.
 
@@ -172,7 +172,7 @@ def likelihoods(
 def _bands(
     asked: Sequence[Unmatched], *, known: Sequence[Known], number: Mapping[str, int]
 ) -> NDArray[np.int64]:
-    """Number the bands of answers about which other sources say the same.
+    """Number the bands of answers that other sources rate alike.
 
     The answers of a band are right there about as often (by powers of 2), and are so with the words of the
     question about as many times more often than with others (by powers of 4). Where many answers are right
@@ -202,6 +202,6 @@ def _bands(
 
 
 def _words(known: Known) -> list[str]:
-    """The words, and all of them as one."""
+    """The words, and all of them joined."""
     text = normal_form(known.question)
     return sorted({text, *text.split()})

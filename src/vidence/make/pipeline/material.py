@@ -1,4 +1,4 @@
-"""Records passed between the steps of `vidence make`: the material of questions, and its products.
+"""Records passed between steps of `vidence make`: material for questions, and drafts.
 
 What a right answer rests on is said in words: a log, tracks and how they came about, cards.
 """
@@ -19,7 +19,7 @@ _MOST_WRITERS = 3
 
 
 class VideoSource(Record, omit_defaults=True):
-    """One video that questions are made about. `path` starts from the folder of the videos.
+    """A video to ask about; `path` is relative to the folder of videos.
 
     `source_id` names the film or recording that it was cut from, where several videos are of one.
     `collection` is what HERBench calls the source data set; `licence` says what may be done with it.
@@ -50,7 +50,7 @@ class Crop(Record):
 
 
 class Card(Record, omit_defaults=True):
-    """What was written about one track: `A` its appearance, `B` its path and behaviour (HERBench, 7.2).
+    """A written description of one track: `A` appearance, `B` path and behaviour (HERBench, 7.2).
 
     `frames` are those that the writer was shown. `writer` is the identity of a model, a file, or a person.
     `fits` are the tracks of the video that an A-card was found to fit, by `identified_by`: a model, or
@@ -67,7 +67,7 @@ class Card(Record, omit_defaults=True):
 
     @property
     def fits_it_alone(self) -> bool:
-        """Whether a test on the people of the video matched only its own track."""
+        """Whether a test on the people in the video matched only its own track."""
         return bool(self.identified_by) and self.fits == (self.track_id,)
 
     @property
@@ -78,7 +78,7 @@ class Card(Record, omit_defaults=True):
 
 
 class Change(Record):
-    """One atomic detail that a false description has otherwise; `before` is empty where it was added."""
+    """One atomic detail changed in a false description; `before` is empty for additions."""
 
     kind: Literal["modification", "addition"]
     before: str = ""
@@ -86,7 +86,7 @@ class Change(Record):
 
 
 class SceneCard(Record, omit_defaults=True):
-    """One sentence about a shot. A false one lists what was changed (HERBench, 7.4)."""
+    """One sentence about a shot; a false one lists what was changed (HERBench, 7.4)."""
 
     card_id: str
     shot_id: str
@@ -102,7 +102,7 @@ class SceneCard(Record, omit_defaults=True):
 
 
 class Event(Record, omit_defaults=True):
-    """Something that was narrated: ``[start_s, end_s)``, what was done (`verb`) with what (`noun`).
+    """A narrated event: ``[start_s, end_s)``, the `verb` done to the `noun`.
 
     The classes put synonyms together; -1 where a log has none. `nouns` are all that the narration names.
     """
@@ -121,7 +121,7 @@ class Event(Record, omit_defaults=True):
 
 
 class PersonCount(Record, omit_defaults=True):
-    """How many people persons counted at a place, in the frames of a window (None: in the whole video).
+    """People counted by persons at a place, in a window of frames (None: the whole video).
 
     The true number is between `n_low` and `n_high`. `place` is ``entered:EDGE``, ``left:EDGE``,
     ``crossed:EDGE-EDGE`` or ``visited:REGION``. `frames` show somebody who was counted, `counters` say who
@@ -139,7 +139,7 @@ class PersonCount(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """All that is known of one video. `chosen` are the ids of ranked tracks, best first.
+    """Everything known about a video; `chosen` holds the ids of ranked tracks, best first.
 
     `crops` are the pictures that cards were written from; a card's `frames` say which are its own. `counts`
     are those of persons, beside which tracks may show fewer people.
@@ -159,7 +159,7 @@ class Material:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Corpus:
-    """What foils are taken from: events and appearance cards of all videos, by video id.
+    """The source of foils: events and appearance cards of all videos, by video id.
 
     `looks` are those of the tracks that have a card, by video and track, as in `TrackedVideo`. A corpus
     equals itself alone, so that an index of it can be kept.
@@ -178,11 +178,11 @@ who."""
 
 
 class Draft(Record, omit_defaults=True):
-    """A draft question: what it asks, its answer and reason, its evidence.
+    """A draft question: text, answer, reason, evidence.
 
     `answer_index` is the place of the right choice. `evidence` are the spans that it was computed from; `k`
     of them, apart from each other, are needed by the construction of the question. `k_verified` proved needed
-    when a model was shown the others; None where that was not tried, or the model is not right with all of
+    when a model was shown the others; None if that was not tried, or the model is not right with all of
     them. `truth` says in words what the answer rests on (``log``, ``given tracks``, ``detected tracks, recall
     0.83 (0.71 to 0.92)``, ``cards by NAME``), ``person`` where persons counted, or ``model`` where a model
     gave it; sets made before these words say ``program``. `review` says why a person must look at it whatever
@@ -190,7 +190,7 @@ class Draft(Record, omit_defaults=True):
 
     `media` is what is shown: an image, several images, a clip, a clip with images. `video_id` is the id of
     the video in `Material`; empty in drafts that are not made from one. `source_id` names the film, place or
-    recording that the media were cut from. `benchmark` is the set that it is made for. `k` is None where the
+    recording that the media were cut from. `benchmark` is the set that it is made for. `k` is None if the
     construction of the question says nothing of it.
     """
 
@@ -214,7 +214,7 @@ class Draft(Record, omit_defaults=True):
 
     @property
     def media_id(self) -> str:
-        """What drafts about the same media share; a draft without any shares it with no other."""
+        """An id shared by drafts about the same media; a draft without media has its own."""
         names = [medium.path or medium.url or "" for medium in self.media]
         return self.video_id or "|".join(filter(None, names)) or self.draft_id
 
@@ -268,7 +268,7 @@ class Task(Protocol):
     def draft(
         self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
     ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about one video, and what could not be made of it.
+        """Up to `most` questions about one video, and what could not be made.
 
         What is right is computed by a program from the fields of `needs`, and the draft step writes into
         `truth` what these rest on (`truth_words`). A draft that already says it keeps its words; where
@@ -277,7 +277,7 @@ class Task(Protocol):
 
 
 def n_apart(evidence: Sequence[Evidence]) -> int:
-    """The most spans among the evidence of which no two share a moment.
+    """The largest number of disjoint spans of evidence.
 
     Evidence without a start and an end does not count.
 
@@ -305,16 +305,16 @@ def tracks_words(basis: TrackBasis) -> str:
 
 
 def truth_words(material: Material, parts: Iterable[str]) -> str:
-    """What an answer rests on that was computed from these parts of the material, such as those a task needs.
+    """What an answer rests on that was computed from these parts of the material.
 
-    Empty where none of them says anything of that kind.
+    Empty if none of them says anything of that kind.
     """
     truth_words = (_WORDS[part](material) for part in parts if part in _WORDS)
     return "; ".join(dict.fromkeys(words for words in truth_words if words))
 
 
 def truth_kind(draft: Draft) -> str:
-    """What a draft rests on without figures and names, by which questions are sorted.
+    """What a draft rests on without figures and names, for sorting questions.
 
     >>> draft = Draft(draft_id="", task="", structure="", video_id="", question="", choices=(),
     ...     answer_index=0, evidence=(), k=3, truth="detected tracks; cards by A")

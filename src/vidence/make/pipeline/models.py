@@ -17,7 +17,7 @@ def ignore_event(event: Event) -> None:
 
 
 class Models(Jobs):
-    """Models by the names of a configuration; a context manager, open while they are asked."""
+    """The models of a configuration; a context manager that closes them."""
 
     def __init__(
         self,
@@ -35,5 +35,5 @@ class Models(Jobs):
         )
 
     def spec(self, name: str) -> str:
-        """The spec of a model; empty where the configuration has none of this name."""
+        """The spec of a model; empty if the configuration names none."""
         return self.named[name].spec if name in self.named else ""

@@ -1,4 +1,4 @@
-"""Drafts as questions: lines of our item format, and the task files of HERBench."""
+"""Drafts as questions: lines of our item format, and HERBench's task files."""
 
 import math
 import re
@@ -26,7 +26,7 @@ _NO_LETTER = re.compile(r"[^a-z]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A draft with its final name, its task, its video and who made it."""
+    """A draft with its final name, task, video and maker."""
 
     question_id: str
     draft: Draft
@@ -41,7 +41,7 @@ class Question:
 
     @cached_property
     def item(self) -> Item:
-        """The question in our item format; its media path starts from the folder of the file of items."""
+        """The question in our item format; its media path is relative to the items file."""
         draft, video = self.draft, self.video
         item = item_of_draft(
             draft,
@@ -60,14 +60,14 @@ class Question:
 
 @lru_cache(maxsize=2**10)
 def _linked(path: str, sha256: str) -> Media:
-    """A video by the path that the files of questions have for it."""
+    """A video with its path in question files."""
     return Media(path=(VIDEOS_LINK / path).as_posix(), sha256=sha256 or None)
 
 
 def numbered(
     drafts: Sequence[Draft], *, tasks: Mapping[str, Task], videos: Mapping[str, VideoSource], maker: str
 ) -> tuple[Question, ...]:
-    """Give drafts their names, ``TSO_0000`` and so on, task by task in their order."""
+    """Name drafts ``TSO_0000`` and so on, in order, task by task."""
     counts: dict[str, int] = {}
     questions: list[Question] = []
     for draft in drafts:
@@ -92,7 +92,7 @@ def letter_of(draft: Draft) -> str:
 def item_of_draft(
     draft: Draft, *, item_id: str, family: str = "", provenance: Provenance | None = None
 ) -> Item:
-    """A draft of any maker in our item format, with its own media; its facts are the rationale.
+    """A draft of any maker in our item format, with its own media and its facts as rationale.
 
     `family` is that of its task, where tasks have families.
     """
@@ -122,12 +122,12 @@ def item_of_draft(
 
 
 def herbench_row(question: Question) -> dict[str, object]:
-    """A question as HERBench's own task files have it; see `herbench_row_of`."""
+    """A question in the format of HERBench's task files; see `herbench_row_of`."""
     return herbench_row_of(question.item, video_id=question.video.video_id, task_type=question.task.title)
 
 
 def herbench_row_of(item: Item, *, video_id: str, task_type: str) -> dict[str, object]:
-    """A question with choices about one video as HERBench's own task files have it.
+    """A multiple-choice question about one video in the format of HERBench's task files.
 
     An item without an answer, whose answer is hidden, has none of the keys that tell of it.
 
@@ -166,7 +166,7 @@ def herbench_row_of(item: Item, *, video_id: str, task_type: str) -> dict[str, o
 
 
 def _of_the_making(tags: Mapping[str, str]) -> dict[str, object]:
-    """What the making knows of an answer."""
+    """What making recorded about an answer."""
     counts = {name: int(tags[name]) for name in ("k", "k_verified") if tags.get(name, "").isdecimal()}
     return {
         "structure": tags.get("structure"),
@@ -185,7 +185,7 @@ def _stamps(evidence: Sequence[Evidence]) -> Iterator[str]:
 
 @lru_cache(maxsize=2**16)
 def stamp(tenths: int) -> str:
-    """A time as HERBench writes it; hours stand before it where there are some.
+    """A time in HERBench's format, with hours if there are any.
 
     >>> stamp(1249), stamp(37240)
     ('02:04.9', '01:02:04.0')
@@ -224,7 +224,7 @@ def write_questions(questions: Sequence[Question], folder: Path, *, videos: Path
 
 
 def task_files(rows: Iterable[tuple[str, Mapping[str, object]]]) -> dict[Path, bytes]:
-    """The files of the tasks by their paths in a set, such as ``data/tasks/action_counting.json``.
+    """Task files by path in a set, such as ``data/tasks/action_counting.json``.
 
     Args:
         rows: the questions as HERBench has them, each with the title of its task.
@@ -234,7 +234,7 @@ def task_files(rows: Iterable[tuple[str, Mapping[str, object]]]) -> dict[Path, b
 
 
 def json_file(value: object) -> bytes:
-    """A value as a JSON file for people."""
+    """A value as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(value)) + b"\n"
 
 
@@ -244,7 +244,7 @@ def json_lines(records: Iterable[object]) -> bytes:
 
 
 def read_lines(path: Path, kind: type[T], *, fault: str) -> list[T]:
-    """The records of a file of JSON lines.
+    """The records of a JSON Lines file.
 
     Args:
         path: the file.
@@ -268,7 +268,7 @@ def read_lines(path: Path, kind: type[T], *, fault: str) -> list[T]:
 
 
 def link_folder(link: Path, target: Path) -> None:
-    """Make a link such as ``data/videos`` lead to a folder.
+    """Create a link such as ``data/videos`` to a folder.
 
     Raises:
         UsageError: something else is there.

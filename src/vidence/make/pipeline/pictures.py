@@ -1,4 +1,4 @@
-"""The pictures that cards are written from: files that are named by what is in them."""
+"""Pictures that cards are written from, stored by content hash."""
 
 import hashlib
 import re
@@ -21,16 +21,16 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class PictureFolder:
-    """Encoded pictures under `root`, each under the SHA-256 of its bytes; the same picture is kept once.
+    """Encoded pictures under `root`, named by SHA-256; each is stored once.
 
-    Several processes may write at the same time. `get` is what
+    Several processes may write concurrently. `get` is what
     `pipeline.models.Models` wants as pictures.
     """
 
     root: Path
 
     def put(self, data: bytes) -> str:
-        """Keep a picture; its digest.
+        """Store a picture and return its digest.
 
         Raises:
             StoreError: the folder cannot be written.
@@ -47,7 +47,7 @@ class PictureFolder:
         return digest
 
     def keep(self, image: NDArray[np.uint8], *, frame_index: int, quality: int, track_id: str = "") -> Crop:
-        """Encode a picture of a frame as JPEG and keep it; errors as for `put`."""
+        """Encode part of a frame as JPEG and store it; errors as for `put`."""
         encoded = encode(image, Encoding(size=Size(), quality=quality))
         return Crop(
             track_id=track_id,
@@ -62,7 +62,7 @@ class PictureFolder:
         """The bytes of a picture.
 
         Raises:
-            MediaError: it is not there, or its bytes are not those that were kept.
+            MediaError: it does not exist, or its bytes are not those that were kept.
         """
         path = self.path(digest)
         try:
@@ -76,11 +76,11 @@ class PictureFolder:
         return data
 
     def holds(self, crops: Iterable[Crop]) -> bool:
-        """Whether all of these pictures are there; crops without a digest have none."""
+        """Whether all of these pictures are stored; crops without a digest have none."""
         return all(self.path(crop.digest).is_file() for crop in crops if crop.digest)
 
     def path(self, digest: str) -> Path:
-        """Where a picture is, or would be.
+        """Where a picture is or would be stored.
 
         Raises:
             UsageError: that is no digest.

@@ -1,4 +1,4 @@
-"""Pictures for the page of a making: tracks on frames, ways through the frame, crops, shots, evidence."""
+"""Pictures for the report of a maker: tracks, trajectories, crops, shots, evidence."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -29,7 +29,7 @@ _TRACKS_PX: Final = 480
 
 
 def sheet_of(pictures: Sequence[tuple[Image.Image, str]], *, n_columns: int, thumb_px: int) -> ContactSheet:
-    """Pictures with their labels, at least one, in rows, each made small."""
+    """At least one picture with labels, scaled down and arranged in rows."""
     small = [image.convert("RGB") for image, _ in pictures]
     for image in small:
         image.thumbnail((thumb_px, thumb_px))
@@ -44,7 +44,7 @@ def colours(chosen: Sequence[str]) -> dict[str, str]:
 def frames_sheet(
     video: Video, frames: Mapping[int, str], *, n_columns: int = 6, thumb_px: int = 200
 ) -> ContactSheet:
-    """Some frames of a video with their labels, in the order of time.
+    """Labelled frames of a video in order of time.
 
     Raises:
         MediaError: none of them can be read.
@@ -75,7 +75,7 @@ def evidence_sheet(draft: Draft, video: Video, *, most: int) -> ContactSheet:
 
 
 def tracks_sheet(video: Video, tracked: TrackedVideo, chosen: Sequence[str]) -> ContactSheet:
-    """Frames with the boxes of all tracks drawn in, the chosen ones in their colours.
+    """Frames with all boxes drawn, those of chosen tracks in colour.
 
     The frames are spread over those in which a chosen track is seen.
 
@@ -118,7 +118,7 @@ def _draw_boxes(picture: Image.Image, tracked: TrackedVideo, index: int, *, know
 
 
 def ways(tracked: TrackedVideo, chosen: Sequence[str], *, width: int = 640) -> str:
-    """The ways of the chosen tracks through the frame, as SVG: a ring where one begins, a dot at its end."""
+    """Trajectories of the chosen tracks as SVG: a ring at the start, a dot at the end."""
     height = max(1, round(width * tracked.height_px / tracked.width_px))
     factor = width / tracked.width_px
     known, bands = colours(chosen), Bands()
@@ -158,7 +158,7 @@ def _way(track: Track, colour: str, factor: float) -> str:
 
 
 def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24) -> ContactSheet:
-    """The middle frame of each shot with its number and its times.
+    """The middle frame of each shot with its number and times.
 
     Raises:
         MediaError: none of them can be read.

@@ -66,7 +66,7 @@ class MakeOverrides(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class BuildContext:
-    """The environment of a maker: folders, listeners. It changes no question.
+    """The environment of a maker: folders and listeners; it changes no question.
 
     `memory` is the file of remembered replies, shared with runs. `on_event` hears of stages, `on_asking`
     of the models that are asked.
@@ -78,13 +78,13 @@ class BuildContext:
     on_event: MakeListener = field(default=ignore)
     on_asking: Listener = field(default=ignore_event)
     environment: Environment | None = None
-    """Where what the user has allowed is written (`engine.trust`); None: nothing is, and nothing is kept."""
+    """Where permissions are stored (`engine.trust`); None: nothing is permitted or stored."""
     is_trusted: bool = False
-    """Whether the user allows now what the configuration names."""
+    """Whether the user now permits what the configuration names."""
     parallel: Parallelism = field(default=Parallelism())
-    """Where videos are watched, and by how many processes; models with weights are there, too."""
+    """Where videos are watched, and by how many processes; local models run there, too."""
     clock: Callable[[], datetime] = field(default=now)
-    """The time, by which looks at the world outside are dated and grow old."""
+    """The time; checks of the outside world are dated by it and expire."""
 
     @classmethod
     def of(
@@ -96,7 +96,7 @@ class BuildContext:
         is_trusted: bool = False,
         jobs: int | None = None,
     ) -> "BuildContext":
-        """The context in the environment of a run, with the memory of replies in its cache folder.
+        """The context of a run, with the reply memory in its cache folder.
 
         `jobs` is how many processes watch videos (`Parallelism.of`).
 
@@ -122,7 +122,7 @@ class BuildContext:
         limits: AskLimits,
         out: Path | None = None,
     ) -> Models:
-        """The models of a configuration, asked with the memory and the listener of this context.
+        """The models of a configuration, using this context's memory and listener.
 
         Args:
             named: specs by the names of the configuration.
@@ -159,7 +159,7 @@ class BuildContext:
 
 
 class Stop(Record):
-    """A task that a dataset waits for a person to do, in words, with its ``VIDEO/BOARD`` in the studio."""
+    """A task that a dataset needs from a person, with its ``VIDEO/BOARD`` in the studio."""
 
     first: str
     words: str
@@ -184,7 +184,7 @@ class Built:
 
 @dataclass(frozen=True, kw_only=True)
 class Outlook:
-    """The expected yield of a configuration; `can_make` is False if it is nothing."""
+    """The expected yield of a configuration; `can_make` is False if it is zero."""
 
     sentences: tuple[str, ...]
     tables: tuple[Table, ...] = ()
@@ -203,7 +203,7 @@ class Maker(Protocol):
     stages: tuple[str, ...]
 
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """Check the configuration and all that it names; return the expected yield and what is missing.
+        """Check the configuration and all it names; return the expected yield and what is missing.
 
         Sources are read, nothing is made.
 
@@ -212,7 +212,7 @@ class Maker(Protocol):
         """
 
     def make(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Built:
-        """Make the questions, or continue an earlier session.
+        """Make the questions, or resume an earlier session.
 
         Args:
             config: the configuration.
@@ -233,11 +233,11 @@ class Results(Generic[T]):
 
     @property
     def n_cached(self) -> int:
-        """How many results were there from an earlier session."""
+        """How many results came from an earlier session."""
         return sum(artifact.was_cached for artifact in self.made.values())
 
     def dropped(self, name: str, *, stage: str, what: str = "") -> Dropped:
-        """A failed unit for the account of a stage, as `what` or else under its own name."""
+        """The account entry of a failed unit, as `what` or under its own name."""
         failed = self.failed[name]
         reason = f"{failed.stage}-failed"
         return Dropped(what=what or name, stage=stage, reason=reason, detail=failed.message)
@@ -256,21 +256,21 @@ class Session:
     context: BuildContext
     overrides: MakeOverrides
     walked: list[str] = field(default_factory=list)
-    """The names of the stages that were done."""
+    """The names of completed stages."""
     ledger: Ledger = field(default_factory=Ledger)
     kept: dict[tuple[str, str], KeptRow] = field(default_factory=dict)
-    """The results of named units that this session found or made."""
+    """The results of named units found or made in this session."""
     files: list[Path] = field(default_factory=list)
-    """What was written for the user."""
+    """Files written for the user."""
     sentences: list[str] = field(default_factory=list)
-    """What the user reads at the end."""
+    """Messages for the user at the end."""
     tables: list[Table] = field(default_factory=list)
     stops: Sequence[Stop] = ()
-    """What people may do now."""
+    """Tasks now open to people."""
     tasks: Sequence[str] = ()
-    """The tasks of the questions that are left, one each; with them the account is written."""
+    """The task of each remaining question, for the account."""
     n_made: int | None = None
-    """How many questions were written; None where the session ended before."""
+    """How many questions were written; None if the session ended earlier."""
 
     def run(self: WorkT, table: "Sequence[StageRow[WorkT]]") -> Built:
         """Run the stages of a table up to the last one requested, and write the account.
@@ -304,19 +304,19 @@ class Session:
 
     @property
     def cache(self) -> ArtifactCache:
-        """Where results are kept."""
+        """The cache of results."""
         return ArtifactCache(folder=self.out / STAGES_FOLDER, kept=self.kept)
 
     def began(self, stage: str, n_units: int) -> None:
-        """Report that a stage begins."""
+        """Report that a stage has started."""
         self.context.on_event(StageBegan(stage=stage, n_units=n_units))
 
     def trouble(self, message: str) -> None:
-        """Report that something is wrong with one source; the others go on."""
+        """Report a problem with one source; the others continue."""
         self.context.on_event(Trouble(message=message))
 
     def done(self, stage: str, unit: str, *, was_cached: bool) -> None:
-        """Report that a piece of work is done."""
+        """Report a completed unit of work."""
         self.context.on_event(UnitDone(stage=stage, unit=unit, was_cached=was_cached))
 
     def close(
@@ -329,7 +329,7 @@ class Session:
         dropped: Sequence[Dropped] = (),
         n_cached: int = 0,
     ) -> None:
-        """Close the account of a stage and report it; `n_cached` results are of an earlier session.
+        """Close a stage's account and report it; `n_cached` results came from an earlier session.
 
         Without `kept`, all that came in and was not dropped is kept.
 
@@ -402,7 +402,7 @@ class Session:
         )
 
     def _work(self, unit: Unit[T]) -> Callable[[], bytes | MadeAway[bytes]]:
-        """The work on a unit for another process."""
+        """A unit's work for another process."""
         try:
             work = unit.make if unit.apart is None else unit.apart(self.context.parallel.is_away)
         except MediaError as error:
@@ -457,7 +457,7 @@ class Session:
         return Results(made=entries, failed=failed)
 
     def _keeping(self, unit: FlowUnit[T]) -> Flow[Artifact[T]]:
-        """The flow of a unit that keeps its result when it ends: nothing is lost when the next one fails."""
+        """The flow of a unit that stores its result on completion, so a later failure loses nothing."""
         value = yield from unit.start()
         artifact = self.cache.put(unit.stage, unit.inputs, value, unit=unit.name)
         self.done(unit.stage.name, unit.name, was_cached=False)
@@ -473,7 +473,7 @@ def _encoded(stage: Stage[T], work: Callable[[], T | MadeAway[T]]) -> bytes | Ma
 
 
 def _unreadable(error: MediaError) -> bytes:
-    """The work on a video that cannot be opened."""
+    """The result for a video that cannot be opened."""
     raise error
 
 
@@ -490,7 +490,7 @@ class StageRow(Generic[WorkT]):
 
 
 class MakerConfig(Record, omit_defaults=True):
-    """What every configuration of a maker has: the name of the set, and the folder to work in.
+    """What every maker's configuration has: the name of the set, and the working folder.
 
     `out` starts from the folder of the configuration; empty: ``made/NAME``.
     """
@@ -500,7 +500,7 @@ class MakerConfig(Record, omit_defaults=True):
 
 
 class SessionStart(TypedDict):
-    """What every session begins with: fields of `Session`."""
+    """The common start of sessions: fields of `Session`."""
 
     root: Path
     out: Path
@@ -517,7 +517,7 @@ def started(
     context: BuildContext,
     has_sheets: bool = False,
 ) -> SessionStart:
-    """Check the requested options and prepare the working folder; return what a session begins with.
+    """Check the requested options, prepare the working folder, and return what a session starts with.
 
     Args:
         maker: the maker, with its stages.

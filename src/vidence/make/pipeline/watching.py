@@ -1,4 +1,4 @@
-"""Chunks of videos: kept as results of a stage, and watched by several processes."""
+"""Chunks of videos: stored as results of a stage, and watched by several processes."""
 
 import contextlib
 import platform
@@ -28,10 +28,10 @@ _CUDA: Final = "cuda"
 
 
 class StagedChunks:
-    """Keeps what was seen in the chunks of one video as results of a stage."""
+    """Stores what was seen in the chunks of one video as results of a stage."""
 
     def __init__(self, cache: ArtifactCache, eyes: Eyes, *, inputs: Mapping[str, str]) -> None:
-        """Nothing is read yet; `inputs` are the digests of the video."""
+        """Reads nothing yet; `inputs` are the video's digests."""
         self._cache = cache
         self._stage = Stage(name=STAGE, kind=ChunkResult, version=_VERSION, settings=eyes.identity)
         self._inputs = dict(inputs)
@@ -43,13 +43,13 @@ class StagedChunks:
         return self._cache.has(self._stage, self._of(chunk))
 
     def find(self, chunk: Chunk) -> ChunkResult | None:
-        """What was seen in it, if that is kept and can be read."""
+        """What was seen in the chunk, if stored and readable."""
         self._used.add(chunk)
         artifact = self._cache.find(self._stage, self._of(chunk))
         return None if artifact is None else artifact.value
 
     def keep(self, chunk: Chunk, seen: ChunkResult) -> None:
-        """Keep what was seen in it.
+        """Store what was seen in the chunk.
 
         Raises:
             StoreError: it cannot be written.
@@ -58,7 +58,7 @@ class StagedChunks:
         self._cache.put(self._stage, self._of(chunk), seen)
 
     def clear(self) -> None:
-        """Remove what is kept of the chunks that were asked for."""
+        """Remove the stored results of the requested chunks."""
         for chunk in self._used:
             self._cache.remove(self._stage, self._of(chunk))
         self._used.clear()
@@ -70,7 +70,7 @@ class StagedChunks:
 
 @dataclass(frozen=True, kw_only=True)
 class Parted:
-    """A video that other processes watch too, and the specs by which they open its detector and describer."""
+    """A video that other processes help to watch, and the specs of its detector and describer."""
 
     watch: Watch
     detector: str
@@ -78,7 +78,7 @@ class Parted:
 
     @property
     def n_gpus(self) -> int:
-        """How many GPUs detector and describer take together: one where their options say so."""
+        """How many GPUs detector and describer need together, according to their options."""
         devices = [
             parse_spec(spec).options.get("device", "") for spec in (self.detector, self.describer) if spec
         ]
@@ -86,7 +86,7 @@ class Parted:
 
     @property
     def reads(self) -> Iterator[Path]:
-        """The files that may be opened to watch it: the video, and what the specs name."""
+        """The files needed to watch it: the video, and those that the specs name."""
         yield Path(self.watch.scan.probe.path)
         for spec in (parse_spec(name) for name in (self.detector, self.describer) if name):
             yield from map(Path, filter(None, (spec.argument, *spec.options.values())))
@@ -122,7 +122,7 @@ def _watch_elsewhere(
     shot_size: Size | None,
     keeper: Callable[[Video], FrameKeeper] | None,
 ) -> ChunkResult:
-    """What is seen in a chunk; in another process, which opens detector and describer itself.
+    """What is seen in a chunk, by another process that opens detector and describer itself.
 
     Raises:
         UsageError: another machine cannot open them, or opens others than those whose identities are known.
@@ -138,13 +138,13 @@ def _identities(detector: Detector, describer: Describer | None) -> tuple[str, s
 
 @lru_cache(maxsize=1)
 def _opened(detector: str, describer: str) -> tuple[Detector, Describer | None]:
-    """The detector and the describer of these specs; a process keeps the last ones that it has opened."""
+    """The detector and describer of these specs; a process keeps the last pair it opened."""
     return open_detector(detector), open_describer(describer) if describer else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Openable:
-    """What another process opens by its spec; on another machine it must have the identities known."""
+    """What another process opens by its spec; remotely it must have the known identities."""
 
     detector: str
     describer: str
@@ -183,7 +183,7 @@ class _Openable:
 def watch_side_by_side(
     videos: Sequence[Parted], parallel: Parallelism, *, on_trouble: Callable[[str], None]
 ) -> dict[int, MediaError]:
-    """Watch the chunks that are missing in other processes; a chunk is kept as soon as it is done.
+    """Watch missing chunks in other processes, storing each as soon as it is done.
 
     What is seen does not depend on who watches. Where this process is alone, or a detector works on a device
     and there are no other machines, nothing is done here: `Watch.finish` watches what is missing. On other
@@ -192,7 +192,7 @@ def watch_side_by_side(
     Args:
         videos: the videos.
         parallel: where the processes are.
-        on_trouble: told what happens to machines of a cluster.
+        on_trouble: receives problems of machines of a cluster.
 
     Returns:
         What is wrong with videos that could not be watched, by their number.
@@ -233,7 +233,7 @@ def _watch_by(
 
 
 class KeptWork:
-    """The chunks of one video that is watched by itself: by other processes, too, kept until it is done."""
+    """The chunks of one video watched alone, possibly by other processes, stored until complete."""
 
     def __init__(
         self,
@@ -243,7 +243,7 @@ class KeptWork:
         specs: tuple[str, str],
         parallel: Parallelism,
     ) -> None:
-        """Nothing is read yet; what killed processes left in the folder of the cache is removed.
+        """Reads nothing yet; removes from the cache folder what killed processes left.
 
         Args:
             cache: where chunks are kept.
@@ -263,7 +263,7 @@ class KeptWork:
         on_frames: Callable[[int], None],
         on_trouble: Callable[[str], None],
     ) -> ChunkWork:
-        """What `track_video` takes; `on_begin` hears of how many frames there are and how many are kept."""
+        """The argument of `track_video`; `on_begin` receives the numbers of frames and of stored ones."""
 
         def store(eyes: Eyes) -> StagedChunks:
             self._stores.append(StagedChunks(self._cache, eyes, inputs=self._inputs))
@@ -279,7 +279,7 @@ class KeptWork:
         return ChunkWork(store=store, prepare=prepare, on_frames=on_frames)
 
     def clear(self) -> None:
-        """What the chunks make together is written."""
+        """Remove the chunks once their combined result is written."""
         for store in self._stores:
             store.clear()
         with contextlib.suppress(OSError):

@@ -56,7 +56,7 @@ _PROBES: Final[Mapping[str, object]] = {
 
 
 def load_template(name: str, *, variables: Mapping[str, str], folder: Path | None = None) -> Template:
-    """A template in effect, ours or the user's own, filled once to see that it can be.
+    """The template in effect, ours or the user's, filled once as a check.
 
     Args:
         name: the name of its file without ``.txt``.
@@ -94,7 +94,7 @@ class CardWording:
 
     @classmethod
     def load(cls, folder: Path | None = None) -> Self:
-        """Read the templates and try each once; files in `folder` replace packaged ones of the same name.
+        """Read the templates and try each once; files in `folder` replace packaged ones by name.
 
         Raises:
             UsageError: as for `load_template`.
@@ -104,7 +104,7 @@ class CardWording:
         return cls(digest=digest, _templates=MappingProxyType(templates))
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
-        """The words of a template with values filled in.
+        """A template with values filled in.
 
         Raises:
             UsageError: it cannot be filled with them.
@@ -112,7 +112,7 @@ class CardWording:
         return self._templates[name].fill(values)
 
     def repaired(self, prompt: Prompt, message: str, *, problem: str) -> Prompt:
-        """The prompt with the reply that cannot be used, as data, and what is wrong with it."""
+        """The prompt with the unusable reply, as data, and its fault."""
         kept = message if len(message) <= _MOST_EARLIER else f"{message[:_MOST_EARLIER]} ..."
         values = {"earlier": json.dumps(kept, ensure_ascii=False), "problem": problem}
         more = TextPart(text=self.fill(REPAIR, values))

@@ -54,14 +54,14 @@ class Wording(Protocol):
     """How a writer is asked again."""
 
     def repaired(self, prompt: Prompt, result: str, *, problem: str) -> Prompt:
-        """The prompt with the reply that cannot be used, as data, and what is wrong with it."""
+        """The prompt with the unusable reply, as data, and its fault."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WritingTask(Generic[MadeT]):
     """A writing task: the prompt, and the parser of replies.
 
-    `said` is the last reply, `made` what came of it, `objection` why nothing did, `spare` what is used if
+    `said` is the last reply, `made` the result, `objection` why nothing did, `spare` what is used if
     nothing better comes, `n_tries` how often it was asked for.
     """
 
@@ -80,7 +80,7 @@ class WritingTask(Generic[MadeT]):
 
     @property
     def is_open(self) -> bool:
-        """Whether it was not asked yet, or is worth asking again."""
+        """Whether it has not been asked, or is worth asking again."""
         if self.objection is None:
             return self.n_tries == 0
         return not self.objection.is_final and self.n_tries < _TRIES
@@ -124,7 +124,7 @@ def write_all(pieces: Sequence[WritingTask[MadeT]], wording: Wording) -> Flow[li
 
 
 def _replies(asked: Sequence[Prompt]) -> Flow[list[Reply | Objection]]:
-    """The replies to all. Where a request is rejected each is put alone; the others come from memory."""
+    """All replies; rejected requests are put one at a time, the rest come from memory."""
     try:
         return list((yield tuple(asked)))
     except RejectedRequestError as error:
@@ -139,7 +139,7 @@ def _replies(asked: Sequence[Prompt]) -> Flow[list[Reply | Objection]]:
 def in_words(
     read: Callable[[str], MadeT | Doubt[MadeT] | Objection],
 ) -> Callable[[Reply], MadeT | Doubt[MadeT] | Objection]:
-    """What reads the words of a reply, for a whole one: there are some, and they decline nothing."""
+    """Reads the text of a complete reply, which must have some and decline nothing."""
 
     def read_reply(reply: Reply) -> MadeT | Doubt[MadeT] | Objection:
         if refused := refusal_in(reply):
@@ -160,7 +160,7 @@ def in_words(
 
 
 def tidy(text: str) -> str:
-    """A text on one line, without markup, a heading such as "Description:" and quotes around all of it.
+    """A text on one line, without markup, headings such as "Description:" or outer quotes.
 
     >>> tidy('**Caption:** "A man walks."')
     'A man walks.'
@@ -172,7 +172,7 @@ def tidy(text: str) -> str:
 
 
 def n_sentences(text: str) -> int:
-    """How many sentences there are; a text without a full stop at its end is one.
+    """The number of sentences; a text without a final full stop counts as one.
 
     >>> n_sentences("Mr. Ho waits. It rains")
     2
@@ -183,7 +183,7 @@ def n_sentences(text: str) -> int:
 
 
 def misshapen(text: str, *, sentences: tuple[int, int], words: tuple[int, int]) -> Objection | None:
-    """What is wrong with the length of a text; None if nothing is.
+    """What is wrong with the length of a text; None if nothing.
 
     Args:
         text: made by `tidy`.

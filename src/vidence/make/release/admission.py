@@ -57,7 +57,7 @@ def read_withdrawn(path: Path) -> tuple[Withdrawn, ...]:
 def withdrawn_since(
     before: Path, items: Sequence[Item], *, now_withdrawn: Sequence[Withdrawn], version: str
 ) -> tuple[Withdrawn, ...]:
-    """All that is withdrawn: by the release before, now by name, and what is simply no longer there.
+    """Everything withdrawn: in the previous release, by name now, or missing since then.
 
     Args:
         before: the folder of the release before.
@@ -92,7 +92,7 @@ def read_ids(folder: Path) -> tuple[ReleasedId, ...]:
 
 
 def refuse_withdrawn(items: Sequence[Item], withdrawn: Sequence[Withdrawn]) -> None:
-    """Refuse questions with the id of one that was withdrawn.
+    """Reject questions with the id of one that was withdrawn.
 
     Raises:
         UsageError: there are some.
@@ -125,11 +125,11 @@ def _read(path: Path, decoder: msgspec.json.Decoder[RecordT]) -> list[RecordT]:
 
 ANY: Final = "all"
 _ONLY_OF_REVIEWS: Final = ("author", "minutes", "misconception", "annotations")
-"""What the wordings of a review have besides those of a question; the last one is of the studio."""
+"""Keys of a review's wordings beyond those of a question; the studio sets the last one."""
 
 
 def film_of(item: Item, known: Collection[str] = ()) -> str | None:
-    """The film on YouTube that a question is about; None where nothing in it names one.
+    """The YouTube id that a question is about; None if nothing in it names one.
 
     An address names one anywhere; a bare name of 11 characters only where it is `known`, for such a name may
     be anything.
@@ -147,7 +147,7 @@ def with_licence(
     checks: Mapping[str, LicenceCheck] | None,
     without_licence: Collection[str],
 ) -> tuple[Item, ...]:
-    """The questions about media that may be used; the others go into the account.
+    """The questions about media that may be used; the account lists the rest.
 
     Where licences were looked up, a film must have passed. A question about no film needs a licence in its
     provenance, or its source, origin or medium named in `without_licence`.
@@ -155,7 +155,7 @@ def with_licence(
     Args:
         items: the questions.
         ledger: takes down what is dropped.
-        checks: what is known of films, by their names; None where nobody looked.
+        checks: what is known of films, by their names; None if nobody looked.
         without_licence: names that are allowed; ``all`` for any.
     """
     dropped = []
@@ -187,7 +187,7 @@ def _fault(
 
 
 def reviewed(items: Sequence[Item], ledger: Ledger, reviews: Reviews) -> tuple[Item, ...]:
-    """The questions that a review accepted, as it accepted them; the others go into the account."""
+    """The questions that a review accepted, as it accepted them; the account lists the rest."""
     dropped = []
     for item in items:
         state = reviews.states.get(item.item_id)

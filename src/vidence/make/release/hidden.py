@@ -34,7 +34,7 @@ _TELLING: Final = frozenset(
     | {"hints", "proof", "proofs", "referred", "proactive", "oracle", "witness", "witnesses"}
     | {"correct", "gold", "solution", "explanation", "reasons", "truth", "k", "draft"}
 )
-"""Words that make the name of a field or tag one that tells of an answer."""
+"""Words in the name of a field or tag that mark it as revealing an answer."""
 _OF_OPTIONS: Final = ("option", "of")
 
 
@@ -79,7 +79,7 @@ def is_telling(name: str) -> bool:
 
 
 def hide(items: Sequence[Item], *, keep: Collection[str] = (), left_out: Collection[str] = ()) -> Hidden:
-    """The items without answer, rationale, steps, knowledge, evidence, hints, and tags made of these.
+    """The items without answer, rationale, steps, knowledge, evidence, hints, and tags derived from them.
 
     A tag is one of these by its name (`is_telling`), or where its values are answers: more than half of those
     that are choices or letters of their questions are the right ones, in more than 5 % of the questions.
@@ -114,7 +114,7 @@ def right_text(item: Item) -> str:
 
 
 def _is_the_answer(tag: str, items: Sequence[Item]) -> bool:
-    """Whether the values of a tag are answers: of those that are choices or letters most are the right ones.
+    """Whether the values of a tag are answers: most of those that are choices or letters are right.
 
     A level of difficulty 3 is now and then the right one of five numbers, and tells nothing.
     """
@@ -133,7 +133,7 @@ def _is_the_answer(tag: str, items: Sequence[Item]) -> bool:
 
 
 def commitment(salt: str, item_id: str, answer: str) -> str:
-    """SHA-256 of the JSON list of salt, item and answer: UTF-8, no blanks, nothing escaped that need not be.
+    """SHA-256 of the JSON list of salt, item and answer: UTF-8, no blanks, minimal escaping.
 
     >>> commitment("00", "q1", "B")[:12]
     '969c4a6619e6'
@@ -143,7 +143,7 @@ def commitment(salt: str, item_id: str, answer: str) -> str:
 
 
 def answers_of(hidden: Hidden, *, secret: bytes, splits: Mapping[str, str]) -> tuple[HiddenAnswer, ...]:
-    """The answers with their salts, drawn from the secret of the release."""
+    """The answers with their salts, derived from the release's secret."""
     return tuple(
         HiddenAnswer(
             item_id=item.item_id,
@@ -156,7 +156,7 @@ def answers_of(hidden: Hidden, *, secret: bytes, splits: Mapping[str, str]) -> t
 
 
 def commitments_of(answers: Sequence[HiddenAnswer]) -> tuple[Commitment, ...]:
-    """What a release says of them."""
+    """The commitments that a release publishes for them."""
     return tuple(
         Commitment(
             item_id=answer.item_id,
@@ -171,7 +171,7 @@ def commitments_of(answers: Sequence[HiddenAnswer]) -> tuple[Commitment, ...]:
 
 
 def rows_of(path: Path, kind: type[ValueT]) -> list[ValueT]:
-    """The lines of a file that a release wrote.
+    """The lines of a file written by a release.
 
     Raises:
         DataError: it cannot be read, or a line is none of that kind.
@@ -180,7 +180,7 @@ def rows_of(path: Path, kind: type[ValueT]) -> list[ValueT]:
 
 
 def row_of(content: bytes, kind: type[ValueT], *, place: Path) -> ValueT:
-    """One object of a file that a release wrote.
+    """One object of a file written by a release.
 
     Raises:
         DataError: it is none of that kind.
@@ -192,7 +192,7 @@ def row_of(content: bytes, kind: type[ValueT], *, place: Path) -> ValueT:
 
 
 def secret_in(folder: Path, *, fresh: bytes) -> bytes:
-    """The secret that the salts of a release are drawn from, kept with mode 600.
+    """The secret from which a release derives its salts, stored with mode 600.
 
     Args:
         folder: that of the answers.
@@ -227,7 +227,7 @@ def write_answers(
 
     Args:
         folder: where they go, outside the release.
-        answers: of `hidden`, in its order.
+        answers: of `hidden`, in order.
         hidden: the questions.
         shared: hidden texts that other questions say, too, for a later scan.
         more: further files by their names.

@@ -52,10 +52,10 @@ class MakingRelease(ReleaseRules, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseExtras:
-    """A maker's further knowledge of its questions.
+    """What a maker adds about its questions.
 
     `rows` are further lines by file and question; those of hidden questions stay at home. `licences` is what
-    was found of films; None where they were not looked at. `making` and `reviewed` go into the datasheet.
+    was found of films; None if they were not looked at. `making` and `reviewed` go into the datasheet.
     `is_decided` says that the maker itself has left out what people did not accept.
     """
 
@@ -71,7 +71,7 @@ NO_EXTRAS: Final = ReleaseExtras()
 
 @dataclass(frozen=True, kw_only=True)
 class Making:
-    """What a release is made of besides the questions and the rules.
+    """Input to a release besides the questions and the rules.
 
     Args:
         name: of the set.
@@ -96,7 +96,7 @@ class Making:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleasedMaking:
-    """What became of it; `released` is None where no question was left."""
+    """The result; `released` is None if no question was left."""
 
     items: tuple[Item, ...]
     dropped: tuple[Dropped, ...]
@@ -144,7 +144,7 @@ def release_making(
 
 
 class MadeConfig(MakerConfig, omit_defaults=True):
-    """What a configuration says of questions that are gated, reviewed and released.
+    """The part of a configuration about gates, review and release.
 
     `seed` decides orders and splits. `models` are asked by their names.
     """
@@ -164,7 +164,7 @@ def release_questions(
     media_root: Path,
     extras: ReleaseExtras = NO_EXTRAS,
 ) -> tuple[Item, ...]:
-    """Do the stage ``release`` of a session: release what is left, close its account; what was released.
+    """Run the stage ``release``: release the remaining questions and close the account.
 
     A session that was narrowed releases nothing, and nothing is released that a review has not accepted.
 
@@ -219,7 +219,7 @@ def release_questions(
 
 
 def _waiting(items: Sequence[Item], reviews: Reviews | None) -> tuple[Dropped, ...]:
-    """What people have not accepted."""
+    """Questions that people have not accepted."""
     states = {} if reviews is None else {name: state.state for name, state in reviews.states.items()}
     return tuple(
         Dropped(
@@ -234,7 +234,7 @@ def _waiting(items: Sequence[Item], reviews: Reviews | None) -> tuple[Dropped, .
 
 
 def refuse_unreviewed(rules: MakingRelease, *, is_reviewed: bool) -> None:
-    """Refuse to release unreviewed questions, unless the rules allow it.
+    """Reject to release unreviewed questions, unless the rules allow it.
 
     Raises:
         UsageError: there is no review.

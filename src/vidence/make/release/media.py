@@ -32,7 +32,7 @@ _SEPARATORS: Final = re.compile(r"[^a-z0-9]+")
 class MediaRules:
     """Handling of media files: ``none`` (left out), ``copy``, or ``link`` (symbolic links).
 
-    `root` is the folder that paths start from, None where nobody knows. Given are only files whose licence
+    `root` is the folder that paths start from, None if nobody knows. Given are only files whose licence
     allows it by its name (`may_be_given`), or is one of `licences`.
     """
 
@@ -45,7 +45,7 @@ AT_HOME: Final = MediaRules()
 
 
 class ReleasedMedium(Record, omit_defaults=True):
-    """A medium of a release by its id and times.
+    """A medium of a release with its id and times.
 
     `given` says how its file is part of the release (``copied``, ``linked``), `not_given` why it is not,
     where files were to be.
@@ -66,7 +66,7 @@ class ReleasedMedium(Record, omit_defaults=True):
 
     @property
     def medium(self) -> Media:
-        """It as a question names it."""
+        """The medium as a question names it."""
         return Media(path=self.path, url=self.url)
 
 
@@ -84,7 +84,7 @@ NOTHING: Final = Attached()
 
 @dataclass(frozen=True, kw_only=True)
 class ReleasedMedia:
-    """Every medium of a release, and the files that go with it."""
+    """All media of a release, and the files released with them."""
 
     rows: tuple[ReleasedMedium, ...]
     attached: Attached
@@ -92,7 +92,7 @@ class ReleasedMedia:
 
     @property
     def words(self) -> str:
-        """What the datasheet and the command say of them."""
+        """Their description for the datasheet and the command."""
         if self.wanted == "none":
             return ""
         given = {row.path or row.url for row in self.rows if row.given}
@@ -126,7 +126,7 @@ def may_be_given(licence: str, *, allowed: Collection[str] = ()) -> bool:
 def media_of(
     items: Sequence[Item], rules: MediaRules, *, looks: Mapping[str, LicenceCheck], taken: Collection[Path]
 ) -> ReleasedMedia:
-    """The media of a release, each once, and which files go with it.
+    """The media of a release, each once, and which of their files are released.
 
     Args:
         items: the questions.
@@ -171,7 +171,7 @@ def media_of(
 
 
 def inside_one_folder(items: Sequence[Item], media_root: Path) -> tuple[tuple[Item, ...], Path]:
-    """The items with paths that start from one folder, and that folder.
+    """The items with paths relative to one common folder, and that folder.
 
     No release says where files lie on this machine.
     """
@@ -229,7 +229,7 @@ def _withheld(entries: Sequence[tuple[Media, ReleasedMedium]], rules: MediaRules
 
 
 def _files(place: Path, root: Path) -> Iterator[tuple[Path, Path]]:
-    """The files of a medium by their paths in the release: one, or all of a folder of images."""
+    """The files of a medium by path in the release: one, or every image of a folder."""
     whole = (root / place).resolve()
     if not whole.is_dir():
         yield place, whole
@@ -239,7 +239,7 @@ def _files(place: Path, root: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _hashes(media: Sequence[Media], rules: MediaRules) -> dict[Path, str]:
-    """The SHA-256 of the files that are here; those that questions state are held against them where given.
+    """The SHA-256 of available files, checked against those that questions state.
 
     Raises:
         DataError: a file to be given is another one than its question says.

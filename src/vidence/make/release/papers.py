@@ -33,12 +33,12 @@ _STATISTICS = ("words", "counts", "videos", "evidence", "vocabulary")
 
 
 def plain(text: str) -> str:
-    """A foreign text that no Markdown can hide in, on one line."""
+    """Foreign text on one line, with Markdown escaped."""
     return "".join(f"\\{c}" if c in "\\`*_[]<>#|" else c for c in " ".join(visible(text).split()))
 
 
 def rendered(template: str, **values: object) -> str:
-    """A template of Markdown with all texts of others as `plain` ones."""
+    """A Markdown template in which all foreign text is `plain`."""
     return _environment().get_template(template).render(version=__version__, table=_table, **values)
 
 
@@ -55,7 +55,7 @@ def _environment() -> jinja2.Environment:
 
 
 def stages_of(account: Account) -> list[tuple[object, ...]]:
-    """For each stage what came in, what came out, and why the rest did not."""
+    """For each stage: what came in, what came out, and why the rest did not."""
     return [
         (s.stage, s.unit, s.n_in, s.n_out, ", ".join(f"{n} {why}" for why, n in s.dropped.items()))
         for s in account.stages
@@ -64,7 +64,7 @@ def stages_of(account: Account) -> list[tuple[object, ...]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Statistic:
-    """A table of the statistics as a datasheet has it."""
+    """A statistics table for the datasheet."""
 
     title: str
     note: str
@@ -73,7 +73,7 @@ class Statistic:
 
 
 def statistic_of(table: Table) -> Statistic:
-    """A table as a datasheet has it."""
+    """A table in the form of the datasheet."""
     return Statistic(
         title=table.title,
         note=table.note,
@@ -90,7 +90,7 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> Markup:
 
 
 def citation(rules: ReleaseRules, *, name: str, message: str) -> str:
-    """A ``CITATION.cff``; quoted as JSON, which YAML reads, so that no text can break it."""
+    """A ``CITATION.cff``; strings are JSON-quoted, which YAML accepts, so no text can break it."""
     authors = rules.authors or ("The makers of this set",)
     lines = [
         "cff-version: 1.2.0",
@@ -110,7 +110,7 @@ def citation(rules: ReleaseRules, *, name: str, message: str) -> str:
 
 
 def eval_yaml(rules: ReleaseRules, splits: Sequence[str], *, name: str, said: str) -> str:
-    """What the Hugging Face hub reads of a benchmark: ``eval.yaml`` of its data set, a task for each split.
+    """``eval.yaml`` for the Hugging Face hub: one task per split.
 
     Quoted as JSON, as `citation`. The framework is vidence: those that the hub lists ask without the video.
 
@@ -144,7 +144,7 @@ _HUB_LICENCES: Final = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """What a maker adds to a part of the datasheet."""
+    """What a maker adds to a section of the datasheet."""
 
     sentences: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
@@ -155,7 +155,7 @@ NO_SECTION: Final = Section()
 
 @dataclass(frozen=True, kw_only=True)
 class SetFacts:
-    """What is known of a release.
+    """Facts about a release.
 
     `losses` are for each format what it does not hold, of how many questions. `accounts` are those of the
     making, where one was given, and of the release. `shared` says what splits share, where they do. `making`
@@ -181,12 +181,12 @@ class SetFacts:
 
     @property
     def public(self) -> tuple[Item, ...]:
-        """All questions as they are released."""
+        """All questions in released form."""
         return (*self.open_ones, *self.hidden.public)
 
 
 def set_datasheet(facts: SetFacts) -> str:
-    """The datasheet, as Markdown: ``datasheet_set.md.j2``."""
+    """The datasheet in Markdown, from ``datasheet_set.md.j2``."""
     described = describe(facts.open_ones, name=facts.name) if facts.open_ones else None
     hidden = sorted({item.tags[SPLIT] for item in facts.hidden.public})
     return rendered(
@@ -248,7 +248,7 @@ def _sources(items: Sequence[Item]) -> list[tuple[str, str, int, int]]:
 
 
 def hub_card(facts: SetFacts, *, paths: Mapping[str, str], body: str) -> str:
-    """The ``README.md`` of a data set on the Hugging Face hub: what it reads, then the datasheet.
+    """``README.md`` of a Hugging Face dataset: the hub's metadata, then the datasheet.
 
     Splits without answers have a configuration of their own: all splits of one have the same columns.
 
@@ -283,7 +283,7 @@ def hub_card(facts: SetFacts, *, paths: Mapping[str, str], body: str) -> str:
 
 
 def blank_agreement() -> str:
-    """An agreement without terms: the headings that a user fills in.
+    """An agreement without terms: headings for the user to fill in.
 
     Source: HumanPCR, appendix E: annotations go out under an agreement. Departs: the headings are ours;
     no text of the paper's agreement is used.
@@ -292,7 +292,7 @@ def blank_agreement() -> str:
 
 
 def read_agreement(path: Path) -> str:
-    """The user's text; where the file is not there, it is written with the headings alone.
+    """The user's text; a missing file is created with the headings alone.
 
     Raises:
         UsageError: it was not there.
@@ -312,7 +312,7 @@ def read_agreement(path: Path) -> str:
 
 
 def agreement_of(text: str, *, canary: str) -> str:
-    """The user's text, with the canary behind it.
+    """The user's text, followed by the canary.
 
     Raises:
         UsageError: it is empty, or the blank as it was written.
@@ -338,7 +338,7 @@ _CONTEXT: Final = {
 
 
 def croissant(facts: SetFacts, files: Mapping[Path, bytes]) -> bytes:
-    """The metadata as JSON-LD; of questions in our item format each column is a field.
+    """Croissant metadata as JSON-LD; for our item format, one field per column.
 
     Args:
         facts: of the release.

@@ -1,4 +1,4 @@
-"""A release as a data set of the Hugging Face hub."""
+"""Push a release to the Hugging Face hub as a dataset."""
 
 from vidence.errors import DataError, UsageError
 from vidence.make.release.exporters.exporting import SPLIT
@@ -9,7 +9,7 @@ from vidence.make.release.writing import ABOUT
 
 
 def push(released_set: ReleasedSet, repo: str, *, endpoint: str | None = None) -> str:
-    """Put a release on the hub in one commit, tagged with its version; the address of the data set.
+    """Push a release in one commit, tagged with its version; returns the dataset's address.
 
     The files are those of the release, at the same places; at the root come the card and ``eval.yaml``, where
     the hub looks for them. What is there besides, such as files of a release before, leaves the branch. A new

@@ -62,12 +62,12 @@ class Scan:
 
     @cached_property
     def whole(self) -> Mapping[str, Item]:
-        """The questions with their answers by their ids."""
+        """The questions with their answers, by id."""
         return {item.item_id: item for item in self.hidden.whole}
 
     @cached_property
     def public(self) -> Mapping[str, Item]:
-        """What is public of them."""
+        """Their public form, by id."""
         return {item.item_id: item for item in self.hidden.public}
 
     @cached_property
@@ -77,7 +77,7 @@ class Scan:
 
     @cached_property
     def texts(self) -> Mapping[tuple[str, ...], list[tuple[list[str], str, str]]]:
-        """Longer hidden texts by first words: the words, the question, and the field."""
+        """Longer hidden texts by first words: their words, question, and field."""
         texts: dict[tuple[str, ...], list[tuple[list[str], str, str]]] = {}
         for words, item_id, what in _longer_texts(self.hidden.whole):
             if " ".join(words) not in self.shared:
@@ -86,12 +86,12 @@ class Scan:
 
     @cached_property
     def any_tags(self) -> Mapping[str, str]:
-        """The tags that any hidden question has in public."""
+        """The public tags of any hidden question."""
         return {tag: "" for item in self.hidden.public for tag in item.tags}
 
     @cached_property
     def spaced(self) -> tuple[str, ...]:
-        """The ids that blanks stand in."""
+        """The ids that contain blanks."""
         return tuple(name for name in self.whole if re.search(r"[\s,;:|]", name))
 
 
@@ -103,7 +103,7 @@ def shared_texts(hidden: Hidden, open_ones: Sequence[Item]) -> frozenset[str]:
 
 
 def scan_folder(folder: Path, wanted: Scan) -> tuple[Leak, ...]:
-    """Look through every file of a release.
+    """Scan every file of a release.
 
     JSON, CSV and Parquet are read as rows: a row of a hidden question has no field that tells of an answer,
     and nowhere its letter, its place or its words but among the choices. Of other files each line that names
@@ -131,7 +131,7 @@ def scan_folder(folder: Path, wanted: Scan) -> tuple[Leak, ...]:
 
 
 def refuse_leaks(leaks: Sequence[Leak], folder: Path) -> None:
-    """Refuse a release that reveals answers.
+    """Reject a release that reveals answers.
 
     Raises:
         DataError: there are leaks; the first are named.
@@ -166,7 +166,7 @@ def _leaks(path: Path, name: str, content: bytes, *, wanted: Scan) -> Iterator[L
 
 
 def _rows(path: Path, name: str, content: bytes) -> list[object] | None:
-    """The values of a file that is made of rows; None for other files, and for damaged ones."""
+    """The values of a file of rows; None for other or damaged files."""
     try:
         if name.endswith(".parquet"):
             metadata = _schema_texts(path)
@@ -202,7 +202,7 @@ def _leaves(value: object) -> Iterator[str]:
 
 
 def _nested(value: object) -> object:
-    """What a text holds that is a JSON object or list."""
+    """The JSON object or list inside a text."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             return msgspec.json.decode(value)
@@ -212,7 +212,7 @@ def _nested(value: object) -> object:
 
 
 def _names_in(row: Mapping[object, object], *, is_inside: bool) -> list[str]:
-    """What a row may be called: what stands under a key for that.
+    """The possible names of a row: values under identifying keys.
 
     Without such a key, and outside of a question, it is any text that looks like a name, but no choice.
     """
@@ -236,7 +236,7 @@ def _tells(text: str, item: Item) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class _FileScan:
-    """A look into one file, called `name`."""
+    """A scan of one file, called `name`."""
 
     name: str
     wanted: Scan
@@ -264,7 +264,7 @@ class _FileScan:
                 yield from self._at_scalars(entries, self.wanted.whole[value])
 
     def _at_row(self, row: Mapping[object, object], whose: str) -> Iterator[Leak]:
-        """Leaks of an object that is not a question with a released answer."""
+        """Leaks in an object that is not a question with a released answer."""
         public = self.wanted.public[whose].tags if whose else self.wanted.any_tags
         for key, value in row.items():
             if is_telling(str(key)) and key not in _PUBLIC and key not in public and _says(value):
@@ -289,7 +289,7 @@ class _FileScan:
                 yield self.leak(item.item_id, f"the answer under {key!r}" if key else "the answer")
 
     def at_lines(self, text: str) -> Iterator[Leak]:
-        """Leaks in lines that name a hidden question, and in the two lines behind."""
+        """Leaks in lines that name a hidden question, and in the two lines after each."""
         lines = text.splitlines()
         names = [_named(line, self.wanted) for line in lines]
         for i, mine in enumerate(names):
@@ -303,7 +303,7 @@ class _FileScan:
                     yield self.leak(item_id, "the answer, beside the name")
 
     def at_texts(self, text: str) -> Iterator[Leak]:
-        """Hidden texts that stand there word by word, whatever signs are between the words; and salts."""
+        """Hidden texts that appear word by word, whatever the punctuation, and salts."""
         words = _words(text)
         for i, word in enumerate(words):
             if word in self.wanted.salts:
@@ -320,7 +320,7 @@ def _named(line: str, wanted: Scan) -> list[str]:
 
 
 def _is_pair(line: str, item: Item) -> bool:
-    """Whether a line is the name of a question and its answer, and nothing else."""
+    """Whether a line holds only the name of a question and its answer."""
     rest = _words(line)
     name = _words(item.item_id)
     if rest[: len(name)] == name:

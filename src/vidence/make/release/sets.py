@@ -105,7 +105,7 @@ class SetRules:
 
 @dataclass(frozen=True, kw_only=True)
 class SetMaterial:
-    """What a release is made of, besides the questions; None and empty: not given.
+    """Input to a release besides the questions; None and empty mean not given.
 
     `rows` are further lines by file and
     question, such as proofs; those of hidden questions go with the answers. `making` and `reviewed` go into
@@ -136,7 +136,7 @@ class LicenceLook(Record, omit_defaults=True):
 
 
 class SetManifest(Record):
-    """What a release holds: ``about/release.json``."""
+    """The contents of a release: ``about/release.json``."""
 
     format: str = "vidence-release/2"
     name: str
@@ -150,7 +150,7 @@ class SetManifest(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseSplits:
-    """The questions of a release: those with answers, and those without. `shared` says what splits share."""
+    """The questions of a release with and without answers; `shared` names what splits share."""
 
     open_ones: tuple[Item, ...]
     hidden: Hidden
@@ -183,7 +183,7 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
         into: the folder of releases.
 
     Raises:
-        UsageError: the release makes no sense as it is wished for: another one is there, nothing is left, a
+        UsageError: the release is invalid as it is wished for: another one is there, nothing is left, a
             format cannot say the questions, an id was withdrawn, a hidden split shares sources.
         DataError: a format does not come back as it was, or a file tells a hidden answer.
         StoreError: it cannot be written; nothing is left behind.
@@ -283,7 +283,7 @@ def _why(ledger: Ledger) -> str:
 
 
 def _with_splits(items: Sequence[Item], rules: SetRules) -> tuple[Item, ...]:
-    """The questions with their splits as tags, in their own order."""
+    """The questions in their own order, tagged with their splits."""
     if rules.shares:
         cut = split_items(items, rules.shares, hashes={}, stratify=rules.stratify, seed=rules.seed)
         split_of = {item.item_id: name for name, mine in cut.parts.items() for item in mine}
@@ -330,7 +330,7 @@ def _digest(parts: ReleaseSplits) -> str:
 def _exports(
     exported: ExportSet, formats: Sequence[str]
 ) -> tuple[dict[Path, bytes], dict[str, dict[str, int]]]:
-    """The files of all formats, and what each does not hold, found by reading them back."""
+    """The files of all formats, and what each leaves out according to a reading of it."""
     files: dict[Path, bytes] = {}
     losses = {}
     for exporter in exporters(formats):
@@ -344,7 +344,7 @@ def _exports(
 
 
 def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnswer]) -> dict[Path, bytes]:
-    """Everything but the formats; the canary stands in each file."""
+    """Everything but the formats; each file contains the canary."""
     mark = {"canary": facts.canary}
     release, making = facts.accounts[-1], facts.accounts[:-1]
     ids = [ReleasedId(item_id=item.item_id, split=item.tags[SPLIT]) for item in facts.public]
@@ -438,7 +438,7 @@ def scan_again(folder: Path, hidden: Path) -> tuple[Leak, ...]:
 
 
 def _media_in(folder: Path) -> frozenset[str]:
-    """The media that were put into a release and are there as they were; nothing else is passed over."""
+    """Unchanged media files in a release, the only files that the scan skips."""
     rows = [row for row in rows_of(folder / MEDIA_FILE, dict[str, object]) if row.get("given")]
     given = {resolve(Path(), msgspec.convert(row, ReleasedMedium).medium).as_posix() for row in rows}
     sums = _sums(folder)
@@ -449,7 +449,7 @@ def _media_in(folder: Path) -> frozenset[str]:
 
 
 def _sums(folder: Path) -> dict[str, str]:
-    """The checksums that a release states, by its files."""
+    """The checksums stated by a release, by file."""
     lines = (folder / SUMS_FILE).read_text(encoding="utf-8").splitlines()
     pairs = [line.split("  ", 1) for line in lines if not line.startswith("#") and "  " in line]
     return {name: digest for digest, name in pairs}

@@ -19,7 +19,7 @@ ABOUT = Path("about")
 def with_sums(
     files: Mapping[Path, bytes], *, comment: str = "", more: Mapping[Path, str] = MappingProxyType({})
 ) -> dict[Path, bytes]:
-    """The files with their checksums in one more, behind a comment; `more` are hashes of other files."""
+    """The files plus a checksum file that starts with a comment; `more` holds other files' hashes."""
     hashes = {path: hashlib.sha256(content).hexdigest() for path, content in files.items()} | dict(more)
     sums = "".join(
         f"{digest}  {path.as_posix()}\n"
@@ -77,7 +77,7 @@ def write_release(
 
 
 def _there(folder: Path, ours: Collection[str]) -> set[str]:
-    """The files of a folder, without the videos that a user put there."""
+    """The files of a folder, apart from videos added by the user."""
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     return {name for name in names if name in ours or not name.startswith("data/videos/")}
 

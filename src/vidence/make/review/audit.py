@@ -22,7 +22,7 @@ from vidence.tables.rendering import render
 
 PROTOCOL: Final = "herbench"
 MAKER: Final = "make-herbench"
-"""The pseudonym of the program that puts questions in."""
+"""Pseudonym of the program as submitter."""
 PAGE_VERSION: Final = 3
 _THUMB_PX: Final = 300
 
@@ -43,7 +43,7 @@ def audit() -> Stage:
 
 
 def read_audit(rows: Sequence[ToReview], *, folder: Path, at: str) -> tuple[Reviewed, ...]:
-    """What people decided of questions, in the order of `rows`; what waits or is disputed is not among them.
+    """Return people's decisions on questions, in the order of `rows`; waiting and disputed ones are left out.
 
     Args:
         rows: the questions that are looked at.
@@ -79,7 +79,7 @@ def read_audit(rows: Sequence[ToReview], *, folder: Path, at: str) -> tuple[Revi
 
 
 def review_id(row: ToReview) -> str:
-    """The name of a question in a review: another one where what is asked was changed.
+    """Return a question's name in a review; it changes with the question's content.
 
     Numbers of questions move when a video is added, so that they are no names here.
     """
@@ -87,7 +87,7 @@ def review_id(row: ToReview) -> str:
 
 
 def wording_of(row: ToReview) -> dict[str, object]:
-    """What a review keeps of a question, and shows to people who look at it."""
+    """Return what a review stores of a question and shows to reviewers."""
     draft = row.question.draft
     return {
         "item_id": review_id(row),
@@ -106,7 +106,7 @@ def wording_of(row: ToReview) -> dict[str, object]:
 
 
 def span_words(span: Evidence) -> str:
-    """A span for people.
+    """Format a span for people.
 
     >>> span_words(Evidence(start_s=1.0, end_s=2.5, note="opens the door"))
     '1.0-2.5 s: opens the door'
@@ -119,7 +119,7 @@ def span_words(span: Evidence) -> str:
 
 
 def as_page(rows: Sequence[ToReview], videos: Mapping[str, Video], *, title: str, n_frames: int) -> str:
-    """The page to look at: every question with frames of its evidence; it loads nothing from elsewhere.
+    """Return the review page: every question with frames of its evidence, self-contained.
 
     Args:
         rows: the questions.
@@ -140,7 +140,7 @@ def as_page(rows: Sequence[ToReview], videos: Mapping[str, Video], *, title: str
 
 
 def _frames(row: ToReview, video: Video | None, n_frames: int) -> ContactSheet | None:
-    """The middle frame of each span of evidence; None where the video is not here or cannot be read."""
+    """Return the middle frame of each evidence span; None if the video is missing or unreadable."""
     if video is None:
         return None
     labels: dict[int, str] = {}

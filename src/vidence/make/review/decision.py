@@ -45,7 +45,7 @@ class TaskReview(Record, omit_defaults=True):
 
 
 class ReviewResult(Record):
-    """The decision for each task; the last line is over all and decides nothing."""
+    """The decision for each task; the last line is the total and decides nothing."""
 
     rule: str
     level: float
@@ -54,7 +54,7 @@ class ReviewResult(Record):
 
 
 def rule_words(rules: ReviewRules) -> str:
-    """The rule in words."""
+    """Return the rule in words."""
     return (
         "Rejected questions are removed. The unreviewed rest of a task is released if the upper "
         f"end of Wilson's {100 * rules.level:g} % interval of the rate of rejection in the task's sample is "
@@ -64,7 +64,7 @@ def rule_words(rules: ReviewRules) -> str:
 
 
 def clean_needed(rules: ReviewRules, *, n_rejected: int = 0, start: int = 1) -> int:
-    """How many of a task must be looked at, so many of them rejected, until its rest is released.
+    """Return how many reviews of a task are needed before its rest is released, given the rejections.
 
     >>> clean_needed(ReviewRules()), clean_needed(ReviewRules(), n_rejected=1)
     (9, 15)
@@ -76,7 +76,7 @@ def clean_needed(rules: ReviewRules, *, n_rejected: int = 0, start: int = 1) -> 
 
 
 def most_rejectable(n_sample: int, rules: ReviewRules) -> int:
-    """With how many rejections in a sample of this size the rest is still released; -1 where with none.
+    """Return the most rejections in a sample of this size that still release the rest; -1 if none do.
 
     >>> most_rejectable(6, ReviewRules()), most_rejectable(20, ReviewRules())
     (-1, 1)
@@ -125,7 +125,7 @@ def plan_review(
 
 
 def plan_words(plans: Sequence[TaskPlan], rules: ReviewRules) -> str:
-    """How many reviews release how many questions, in one sentence."""
+    """Say in one sentence how many reviews release how many questions."""
     n_looked = sum(plan.n_sample + plan.n_queued for plan in plans)
     closed = [plan for plan in plans if plan.n_rest and plan.most_rejected < 0]
     n_open = sum(plan.n_rest for plan in plans) - sum(plan.n_rest for plan in closed)
@@ -145,7 +145,7 @@ def plan_words(plans: Sequence[TaskPlan], rules: ReviewRules) -> str:
 
 
 def plan_table(plans: Sequence[TaskPlan]) -> Table:
-    """The plan of a review as a table."""
+    """Return the plan of a review as a table."""
     return tabulate(
         "review",
         "What the review can release",
@@ -262,7 +262,7 @@ def _task(
 
 
 def _weighted(drawn: ReviewSample, strata: set[str], values: Mapping[str, Reviewed]) -> float | None:
-    """The share that was rejected, every stratum by its size."""
+    """Return the rejected share, weighting strata by size."""
     n_all = sum(drawn.strata[name] for name in strata)
     if not n_all:
         return None

@@ -1,4 +1,4 @@
-"""The files of a review: protocol, revisions, events; reading them, adding to them, merging."""
+"""Files of a review: protocol, revisions, events; reading, appending and merging."""
 
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,17 +25,17 @@ _OneT = TypeVar("_OneT", Revision, Event)
 
 
 ASIDE: Final = frozenset({"author", "minutes"})
-"""What a submitted item may say beside the item format: who wrote it, and how long that took."""
+"""Fields of a submitted item besides the item format: author and working time."""
 _NOTES: Final = frozenset({"misconception", "annotations"})  # for those who review
 
 
 def bare(content: Mapping[str, object]) -> dict[str, object]:
-    """A submitted item in the item format, without `ASIDE`."""
+    """Return a submitted item in the item format, without `ASIDE`."""
     return {name: value for name, value in content.items() if name not in ASIDE}
 
 
 def question_fault(content: Mapping[str, object]) -> str:
-    """Why a wording is no question; empty where it is one."""
+    """Return why a wording is not a valid question; empty if it is."""
     try:
         question_of(content)
     except DataError as error:
@@ -44,7 +44,7 @@ def question_fault(content: Mapping[str, object]) -> str:
 
 
 def question_of(content: Mapping[str, object]) -> Item:
-    """The question that a wording holds, without what is there for those who review.
+    """Return the question in a wording, without reviewers' fields.
 
     Raises:
         DataError: it is none.
@@ -60,7 +60,7 @@ def question_of(content: Mapping[str, object]) -> Item:
 
 @dataclass(frozen=True, kw_only=True)
 class Reviews:
-    """All that is known of a review: the rules, every wording, every event, and what they come to."""
+    """A complete review: protocol, wordings, events, and the resulting states."""
 
     protocol: Protocol
     revisions: Mapping[str, Revision]
@@ -69,44 +69,44 @@ class Reviews:
 
     @classmethod
     def of(cls, protocol: Protocol, revisions: Iterable[Revision], events: Iterable[Event]) -> "Reviews":
-        """The states of all items; the chains must be whole (`chains`)."""
+        """Compute the states of all items; the chains must be intact (`chains`)."""
         known = {revision.sha256: revision for revision in revisions}
         ordered = in_order(events)
         return cls(protocol=protocol, revisions=known, events=ordered, folded=fold(known, ordered, protocol))
 
     @property
     def states(self) -> Mapping[str, ItemState]:
-        """By item, in the order in which they came in."""
+        """Return the states by item, in order of submission."""
         return self.folded.states
 
     @cached_property
     def events_of(self) -> Mapping[str, tuple[Event, ...]]:
-        """The events of each item, in their order."""
+        """Return each item's events, in order."""
         events = by_key((event.item_id, event) for event in self.events)
         return {name: tuple(mine) for name, mine in events.items()}
 
     @cached_property
     def revisions_of(self) -> Mapping[str, tuple[Revision, ...]]:
-        """The wordings of each item."""
+        """Return each item's wordings."""
         revisions = by_key((revision.item_id, revision) for revision in self.revisions.values())
         return {name: tuple(mine) for name, mine in revisions.items()}
 
     def content(self, item_id: str) -> Mapping[str, object]:
-        """The last wording of an item that was submitted, else the first one that was written."""
+        """Return an item's last submitted wording, or else its first one."""
         state = self.states[item_id]
         if state.revision:
             return self.revisions[state.revision].content
         return self.revisions_of[item_id][0].content
 
     def source(self, item_id: str) -> Mapping[str, object]:
-        """The last wording of an item that is no translation of another one."""
+        """Return an item's last wording that is not a translation."""
         revision = self.revisions.get(self.states[item_id].revision)
         while revision is not None and revision.origin == "translate":
             revision = self.revisions.get(revision.parent)
         return self.content(item_id) if revision is None else revision.content
 
     def deciding(self, item_id: str) -> Event | None:
-        """The last event that says what an item came to; None where it has not come to an end."""
+        """Return the event that decided an item; None if it is not decided."""
         state = self.states.get(item_id)
         kind = {"accepted": "accept", "rejected": "reject"}.get(state.state) if state is not None else None
         refused = {event.event_id for event, _ in self.folded.refused}
@@ -114,12 +114,12 @@ class Reviews:
         return next((event for event in mine if event.kind == kind and event.event_id not in refused), None)
 
     def last_of(self, by: str) -> str:
-        """The `event_id` of what a person did last; empty where that is nothing."""
+        """Return the `event_id` of a person's last act; empty if there is none."""
         return next((event.event_id for event in reversed(self.events) if event.by == by), "")
 
 
 def read_reviews(folder: Path) -> Reviews:
-    """A review out of its folder.
+    """Read a review from its folder.
 
     Raises:
         UsageError: there is no review, or its protocol is none.
@@ -144,7 +144,7 @@ def _paths(folder: Path) -> list[Path]:
 
 
 def read_files(paths: Sequence[Path]) -> tuple[list[Revision], list[Event]]:
-    """The revisions and events of some files of JSON lines, each once; their keys say which a line is.
+    """Return the distinct revisions and events in JSON lines files, told by their keys.
 
     Raises:
         DataError: see `read_reviews`. Nothing of any file is taken where one has a fault.
@@ -210,7 +210,7 @@ def add_to(folder: Path, *, revisions: Sequence[Revision], events: Sequence[Even
 
 @dataclass(frozen=True, kw_only=True)
 class Merged:
-    """What a merge added, and of these the events that have no effect."""
+    """The number of merged entries, and the merged events without effect."""
 
     n_revisions: int
     n_events: int
@@ -218,7 +218,7 @@ class Merged:
 
 
 def merge(folder: Path, others: Sequence[Path]) -> Merged:
-    """Add what others wrote: their folders, or their files of events and revisions.
+    """Merge others' entries from their folders, or files of events and revisions.
 
     An event that the guards refuse is kept, has no effect, and is named. A second merge adds nothing.
 
@@ -248,7 +248,7 @@ def merge(folder: Path, others: Sequence[Path]) -> Merged:
 
 
 def read_items(path: Path) -> dict[str, dict[str, object]]:
-    """The items of a file of JSON lines, by `item_id`; all else in them is kept as it is.
+    """Return the items of a JSON lines file by `item_id`, with all their fields.
 
     Raises:
         DataError: it cannot be read, or lines are no objects with an `item_id` of their own.
@@ -285,7 +285,7 @@ def _item(raw: str) -> dict[str, object] | str:
 
 
 def refuse_faulty(faults: Sequence[str], *, what: str) -> None:
-    """Refuse what has faults; the first twenty are named.
+    """Reject faulty input, listing the first twenty faults.
 
     Raises:
         DataError: there are some.
@@ -298,7 +298,7 @@ def refuse_faulty(faults: Sequence[str], *, what: str) -> None:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Revision | Event | str]]:
-    """What each line of a file holds, or what is wrong with it, with its place."""
+    """Yield the content of each line of a file, or its fault, with its place."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:

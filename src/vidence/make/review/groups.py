@@ -20,7 +20,7 @@ _KEYS: Final = ("author", "reviewer", "week", f"{_TAG}NAME")
 
 
 class Group(Record):
-    """The rates of some items, each as `k` of `n` by its name, and how many items there are."""
+    """The rates of some items, each as `k` of `n` by name, and the number of items."""
 
     name: str
     n_items: int
@@ -28,7 +28,7 @@ class Group(Record):
 
 
 def groups_of(reviews: Reviews, key: str) -> tuple[Group, ...]:
-    """The rates of the items of each author, reviewer, week or value of a tag.
+    """Return the rates by author, reviewer, week or tag value.
 
     An item is in the group of each person who decided about it in the first stage, and in that of the week
     (ISO, of UTC) in which it came to its end; items on their way are in none of a week.
@@ -81,7 +81,7 @@ def names_of(
 def grouped(
     states: Iterable[ItemState], names: Mapping[str, Sequence[str]], protocol: Protocol
 ) -> tuple[Group, ...]:
-    """The rates of groups of items.
+    """Return the rates of groups of items.
 
     Args:
         states: of all items.
@@ -121,7 +121,7 @@ _DECIDING: Final = ("accept", "return", "reject")
 
 
 def _weeks(state: ItemState, events: Sequence[Event], refused: Container[str]) -> Sequence[str]:
-    """The week in which an item came to its end: that of its last event but for messages."""
+    """Return the week in which each item ended: that of its last event except messages."""
     if state.state not in ENDS:
         return ()
     mine = [
@@ -134,7 +134,7 @@ def _weeks(state: ItemState, events: Sequence[Event], refused: Container[str]) -
 
 
 def group_table(groups: Sequence[Group], key: str, *, level: float = 0.95, shows_all: bool) -> Table:
-    """Groups as a table; a share of fewer than five items is shown to operators only.
+    """Return groups as a table; shares of fewer than five items are shown only to operators.
 
     Args:
         groups: the groups.

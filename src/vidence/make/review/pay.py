@@ -19,7 +19,7 @@ _WORKERS = frozenset({"author", "reviewer", "meta"})
 
 
 class Entry(Record, omit_defaults=True):
-    """One line of the ledger: for which event, for time or for a piece, how much of it, and the amount.
+    """A ledger line: its event, time or piece, quantity, and amount.
 
     `amount` is in the smallest unit of the currency. `quantity` is in minutes for time, else a number of
     pieces.
@@ -34,7 +34,7 @@ class Entry(Record, omit_defaults=True):
 
 
 def ledger(events: Sequence[Event], pay: Pay) -> tuple[Entry, ...]:
-    """What each event earns: the time that was stated for it, and the piece that it is.
+    """Return what each event earns, for stated time and for pieces.
 
     A first wording is an annotation; each decision of a reviewer is a validation. What an author mends is
     paid by time only. Half a cent is rounded up.
@@ -58,7 +58,7 @@ def ledger(events: Sequence[Event], pay: Pay) -> tuple[Entry, ...]:
 
 
 def time_amount(minutes: float, per_hour: int) -> int:
-    """What so many minutes earn, in the smallest unit of the currency.
+    """Return the pay for minutes of work, in the currency's smallest unit.
 
     >>> time_amount(20 + 17 / 60, 600), time_amount(4.2, 600)
     (203, 42)
@@ -68,7 +68,7 @@ def time_amount(minutes: float, per_hour: int) -> int:
 
 
 def over_the_cap(entries: Sequence[Entry], pay: Pay) -> tuple[str, ...]:
-    """Who did more in a day than the protocol advises, in words."""
+    """Say who did more in a day than the protocol advises."""
     counts = Counter((entry.by, entry.day, entry.kind) for entry in entries if entry.kind != "time")
     most = {"annotation": pay.most_annotations, "validation": pay.most_validations}
     return tuple(
@@ -79,7 +79,7 @@ def over_the_cap(entries: Sequence[Entry], pay: Pay) -> tuple[str, ...]:
 
 
 def money(amount: int, currency: str) -> str:
-    """An amount for people.
+    """Format an amount for people.
 
     >>> money(403, "USD"), money(-50, "USD")
     ('4.03 USD', '-0.50 USD')
@@ -89,13 +89,13 @@ def money(amount: int, currency: str) -> str:
 
 
 def ledger_csv(entries: Sequence[Entry]) -> str:
-    """The ledger as CSV, one line per entry."""
+    """Return the ledger as CSV, one line per entry."""
     fields = Entry.__struct_fields__
     return csv_text([fields, *([getattr(entry, name) for name in fields] for entry in entries)])
 
 
 def pay_table(entries: Sequence[Entry], pay: Pay) -> Table:
-    """What each person is owed: minutes, pieces, amounts, and the sum of all."""
+    """Return what each person is owed: minutes, pieces, amounts, and totals."""
     mine = by_key((entry.by, entry) for entry in entries)
 
     def pieces(kind: str) -> Callable[[Sequence[Entry]], int]:

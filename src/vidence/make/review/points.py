@@ -9,7 +9,7 @@ from vidence.make.review.states import failed_checks
 
 
 def field_verdicts(event: Event, stage: Stage) -> dict[str, str]:
-    """What a decision says of each field, in the order of the checks: the answer, of a failed check first.
+    """Return a decision's verdict on each field, in the order of checks; failed checks take precedence.
 
     Only fields that a check of the protocol is about (`Check.field`) have a verdict.
     """
@@ -22,7 +22,7 @@ def field_verdicts(event: Event, stage: Stage) -> dict[str, str]:
 
 
 def marked_fields(event: Event, stage: Stage) -> tuple[str, ...]:
-    """The fields of the item that a decision finds fault with."""
+    """Return the fields that a decision objects to."""
     failed = failed_checks(event, stage)
     return tuple(dict.fromkeys(check.field for check in stage.checks if check.id in failed and check.field))
 
@@ -36,7 +36,7 @@ def last_return(events: Iterable[Event], revision: str) -> Event | None:
 def untouched(
     before: Mapping[str, object], after: Mapping[str, object], fields: Sequence[str]
 ) -> tuple[str, ...]:
-    """The fields among these that are the same in two wordings; a letter stands for the words of its choice.
+    """Return which of these fields are equal in two wordings; letters stand for their choices' texts.
 
     >>> untouched({"question": "Who?", "answer": "A"}, {"question": "Who?", "answer": "B"}, ["question"])
     ('question',)
@@ -56,5 +56,5 @@ def _meant(content: Mapping[str, object], name: str) -> object:
 
 
 def stage_of(event: Event, protocol: Protocol) -> Stage | None:
-    """The stage at which an event decides; None of an author or an operator."""
+    """Return the stage of a deciding event; None for authors and operators."""
     return next((stage for stage in protocol.stages if stage.role == event.role), None)

@@ -25,7 +25,7 @@ ROLES: Final[tuple[StageRole, ...]] = ("reviewer", "meta")
 
 
 class Check(Record, omit_defaults=True):
-    """One thing that is looked at: a question with yes or no, a count, or one of `options` to pick.
+    """A review check: a yes/no question, a count, or one of `options`.
 
     With `na` it can also be said not to apply. Before an item is accepted, a check that is `needed` has an
     answer, and none that `blocks` says no, less than `least`, or an option that is none of `passing` (of any,
@@ -55,7 +55,7 @@ class Check(Record, omit_defaults=True):
             raise UsageError(f"the check {self.id!r} passes {unknown[0]!r}, which is none of its options")
 
     def fault(self, message: str) -> str:
-        """What is wrong with an answer; empty where it can be used.
+        """Return what is wrong with an answer; empty if it is valid.
 
         >>> Check(id="unique", words="Is one choice right?").fault("maybe")
         "'maybe' under 'unique'; expected yes or no"
@@ -67,14 +67,14 @@ class Check(Record, omit_defaults=True):
         return "" if message in known else f"{message!r} under {self.id!r}; expected {' or '.join(known)}"
 
     def is_failed(self, message: str) -> bool:
-        """Whether an answer that can be used says that something is wrong."""
+        """Whether a valid answer reports a fault."""
         if self.kind == "pick":
             return bool(self.passing) and message not in (*self.passing, NOT_APPLICABLE)
         return int(message) < self.least if self.kind == "count" else message == NO
 
 
 class Scale(Record, omit_defaults=True):
-    """A score that is given in whole numbers from `low` to `high`; below `least` an item is not accepted."""
+    """A whole-number score from `low` to `high`; below `least` an item is not accepted."""
 
     id: str
     words: str
@@ -83,13 +83,13 @@ class Scale(Record, omit_defaults=True):
     least: int | None = None
 
     def fault(self, value: int) -> str:
-        """What is wrong with a score; empty where it can be used."""
+        """Return what is wrong with a score; empty if it is valid."""
         fits = self.low <= value <= self.high
         return "" if fits else f"{value} under {self.id!r}; expected {self.low} to {self.high}"
 
 
 class Stage(Record, omit_defaults=True):
-    """One look at an item: who has it, what they check, what they may do.
+    """A review stage: its reviewers, checks, and permitted acts.
 
     `looks` people decide; where two differ, one more does. `edits` are the kinds of revisions that whoever
     looks may make. With `solves` the answer is not shown before the person has given one; with `witnesses`
@@ -111,7 +111,7 @@ class Stage(Record, omit_defaults=True):
 
 
 class Pay(Record, omit_defaults=True):
-    """What is paid, in the smallest unit of the currency: for an hour, an annotation and a validation.
+    """Pay in the currency's smallest unit: per hour, annotation and validation.
 
     `most_annotations` and `most_validations` are what one person should do in a day at most.
     """
@@ -128,7 +128,7 @@ class Qualification(Record, omit_defaults=True):
     """What people must pass before they work on a dataset: trial items with known verdicts.
 
     Of these `pass_mark` have to be right, in `tries` tries. It holds for `days` days (0: for good). With
-    `again` a new version of the guidelines asks for it anew.
+    `again` a new version of the guidelines asks for it again.
     """
 
     pass_mark: Share = 0.8
@@ -138,12 +138,12 @@ class Qualification(Record, omit_defaults=True):
 
 
 class Protocol(Record, omit_defaults=True):
-    """How a set is reviewed.
+    """The rules by which a set is reviewed.
 
     An author has `returns` chances to revise, over all stages. What is returned has a message of
     `least_message` signs or more and a failed check; with `needs_reason` what is rejected has a message or a
     failed check. `shows` are the fields of an item that whoever solves sees before the answer is in, `texts`
-    those that a translation words anew. An operator gives back claims that are `claim_days` old or older.
+    those that a translation words again. An operator gives back claims that are `claim_days` old or older.
     With `qualification` the studio opens a role to those who have passed the trial items that a project has
     for it.
     """
@@ -172,7 +172,7 @@ class Protocol(Record, omit_defaults=True):
 
 
 def protocol_names() -> tuple[str, ...]:
-    """The protocols that vidence brings, sorted."""
+    """Return the built-in protocols, sorted."""
     return tuple(sorted(f.name.removesuffix(_SUFFIX) for f in _OWN.iterdir() if f.name.endswith(_SUFFIX)))
 
 
@@ -207,7 +207,7 @@ def load_protocol(name: str) -> Protocol:
 
 
 def protocol_of_text(source: str, *, name: str) -> Protocol:
-    """The protocol that a text of TOML is.
+    """Parse a protocol from TOML.
 
     Args:
         source: the text.
@@ -226,10 +226,10 @@ def _own(name: str) -> Protocol:
 
 
 def digest(content: bytes) -> str:
-    """SHA-256 in hexadecimal."""
+    """Return a SHA-256 in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def canonical(value: object) -> bytes:
-    """A value as JSON that is the same for equal values: keys in their order, no blanks."""
+    """Return canonical JSON: sorted keys, no blanks."""
     return msgspec.json.encode(value, order="deterministic")

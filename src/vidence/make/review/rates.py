@@ -23,7 +23,7 @@ VERDICTS: Final = ("accept", "return", "reject")
 
 
 class Rate(Record):
-    """A share: `k` of `n`, with Wilson's interval; None where `n` is 0."""
+    """A share: `k` of `n`, with Wilson's interval; None if `n` is 0."""
 
     name: str
     title: str
@@ -33,7 +33,7 @@ class Rate(Record):
 
 
 class Agreement(Record):
-    """How far people agree on one check, over revisions that two or more of them judged.
+    """Agreement on one check, over revisions judged by two or more people.
 
     `same` is of how many the first two said the same. `kappa` is Cohen's of the first two, `alpha`
     Krippendorff's of all.
@@ -48,7 +48,7 @@ class Agreement(Record):
 
 
 class Minutes(Record):
-    """The median of the minutes that were stated for one kind of event, and how many state any."""
+    """The median of stated minutes for one kind of event, and the number of statements."""
 
     role: str
     kind: str
@@ -98,7 +98,7 @@ def rates_of(reviews: Reviews, *, rng: np.random.Generator, level: float = 0.95)
 
 
 def counted(states: Sequence[ItemState], protocol: Protocol) -> tuple[tuple[str, str, int, int], ...]:
-    """Each rate as its name, its words, and `k` of `n` items."""
+    """Return each rate as name, label, and `k` of `n` items."""
     counts = Counter[tuple[State, bool]](
         (state.state, state.was_edited or state.returns_left < protocol.returns)
         for state in states
@@ -121,7 +121,7 @@ def counted(states: Sequence[ItemState], protocol: Protocol) -> tuple[tuple[str,
 
 
 def agreement_of(reviews: Reviews, *, rng: np.random.Generator) -> tuple[Agreement, ...]:
-    """Agreement on every check, score and verdict that two people gave for the same revision.
+    """Return agreement on every check, score and verdict given by two people for one revision.
 
     Verdicts are compared within a stage, checks and scores of one name wherever they were given. A person who
     said it twice of one revision counts with the last.
@@ -180,7 +180,7 @@ def _measurement(field: str, protocol: Protocol) -> Measurement:
 
 
 def minutes_of(events: Sequence[Event]) -> tuple[Minutes, ...]:
-    """The median minutes of each kind of event by role, of those kinds for which any were stated."""
+    """Return the median minutes of each kind of event by role, where any were stated."""
     stated = by_key(((e.role, e.kind), e.minutes) for e in events if e.minutes is not None)
     counts = Counter[tuple[str, str]]((entry.role, entry.kind) for entry in events)
     return tuple(
@@ -193,7 +193,7 @@ def minutes_of(events: Sequence[Event]) -> tuple[Minutes, ...]:
 
 
 def rates_tables(review_rates: ReviewRates) -> tuple[Table, ...]:
-    """Rates, agreement and minutes as tables; those without a row are left out."""
+    """Return rates, agreement and minutes as tables; empty ones are left out."""
     rates = tabulate(
         "rates",
         "Rates",
@@ -240,7 +240,7 @@ def rates_tables(review_rates: ReviewRates) -> tuple[Table, ...]:
 
 
 def rates_words(rates: ReviewRates) -> tuple[str, ...]:
-    """The items by state, and what is out of the common run, in sentences."""
+    """Return sentences on the items by state, and on anything unusual."""
     special = {"were decided differently by two people": rates.n_disputed, "were reopened": rates.n_reopened}
     sentences = [_counted_words(rates.states)]
     sentences += [f"{n:,} {words}." for words, n in special.items() if n]
@@ -252,7 +252,7 @@ def rates_words(rates: ReviewRates) -> tuple[str, ...]:
 
 
 def states_words(reviews: Reviews) -> tuple[str, ...]:
-    """How many items are in which state, and which events had no effect, each with the reason."""
+    """Say how many items are in each state, and which events had no effect, with reasons."""
     counts = Counter(state.state for state in reviews.states.values())
     refused = (f"without effect: {reason}" for _, reason in reviews.folded.refused)
     return (_counted_words(dict(sorted(counts.items()))), *refused)
@@ -265,7 +265,7 @@ def _counted_words(states: Mapping[str, int]) -> str:
 
 
 def states_table(reviews: Reviews, *, only: str | None = None) -> Table:
-    """Every item, or those in one state: its wordings, who has it, what was decided.
+    """Return all items, or those in one state: wordings, holder, decision.
 
     Raises:
         UsageError: there is no such state.

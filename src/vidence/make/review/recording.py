@@ -40,7 +40,7 @@ class Filled:
 
 @dataclass(frozen=True, kw_only=True)
 class _Aside:
-    """What goes with an event that no sheet was filled in for."""
+    """Data of an event that no sheet was filled in for."""
 
     message: str = ""
     minutes: float | None = None
@@ -48,7 +48,7 @@ class _Aside:
 
 
 class Recorder:
-    """Collects what one person does at one time; every event is checked against the state that it meets."""
+    """Collects one person's acts at one time, checking every event against the current state."""
 
     def __init__(self, reviews: Reviews, *, by: str, role: Role, at: str) -> None:
         self._reviews = reviews
@@ -60,15 +60,15 @@ class Recorder:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """The events so far, tied to what the person did before."""
+        """Return the events so far, chained to the person's earlier acts."""
         return chained(self._events, last=self._reviews.last_of(self._by))
 
     def state(self, item_id: str) -> ItemState:
-        """The state of an item after these events."""
+        """Return an item's state after these events."""
         return self._states.get(item_id) or drafting(item_id, self._reviews.protocol)
 
     def is_last(self, item_id: str, content: Mapping[str, object]) -> bool:
-        """Whether this is the last wording of an item."""
+        """Whether this is an item's last wording."""
         last = self._known.get(self.state(item_id).revision)
         return last is not None and canonical(last.content) == canonical(content)
 
@@ -82,7 +82,7 @@ class Recorder:
         minutes: float | None = None,
         whose: str = "",
     ) -> str:
-        """Record an event about the last revision; what is wrong with it, empty where nothing is.
+        """Record an event about the last revision; return the fault, or empty.
 
         Args:
             kind: what is done.
@@ -96,7 +96,7 @@ class Recorder:
         return self._add(kind, item_id, revision=self.state(item_id).revision, said=said, aside=aside)
 
     def revise(self, item_id: str, content: Mapping[str, object], *, kind: Kind, origin: Origin) -> str:
-        """Record a new wording and its event; what is wrong with it, empty where nothing is.
+        """Record a new wording and its event; return the fault, or empty.
 
         A wording that was written before its event was, since somebody stopped the program between the two,
         is taken up. Of an author, ``minutes`` of the item are those that it took in all.
@@ -147,7 +147,7 @@ class Recorder:
 
     @property
     def fault(self) -> str:
-        """Why these events cannot be written: by themselves, or since they are before what was done last."""
+        """Return why these events cannot be written: invalid, or older than the last act."""
         faults = [*(event.fault for event in self.events), *(revision.fault for revision in self.revisions)]
         if bad := next(filter(None, faults), ""):
             return bad
@@ -158,7 +158,7 @@ class Recorder:
 
 
 def write(folder: Path, recorders: Sequence[Recorder]) -> tuple[Path, ...]:
-    """Write what was recorded; nothing where nothing is new.
+    """Write what was recorded; nothing if nothing is new.
 
     Raises:
         DataError: a time is before what the person did last, or the folder cannot be read.
@@ -170,7 +170,7 @@ def write(folder: Path, recorders: Sequence[Recorder]) -> tuple[Path, ...]:
 
 
 def after(reviews: Reviews, recorders: Sequence[Recorder]) -> Reviews:
-    """A review with what was recorded, before it is written anywhere."""
+    """Return a review including recorded but unwritten acts."""
     return Reviews.of(
         reviews.protocol,
         (
@@ -194,13 +194,13 @@ def _is_same(revision: Revision, fresh: Revision) -> bool:
 
 
 def _conditions(text: str) -> tuple[str, ...]:
-    """The conditions that lines such as ``second: at 41 s a red cup, too`` name."""
+    """Return the conditions named in lines such as ``second: at 41 s a red cup, too``."""
     heads = [line.partition(":") for line in text.splitlines()]
     return tuple(dict.fromkeys(name.strip() for name, colon, _ in heads if colon and name.strip()))
 
 
 def begin(folder: Path, protocol: bytes) -> None:
-    """Begin a review: a folder with its protocol; where the same one is there, nothing happens.
+    """Create a review folder with its protocol; no effect if the same review exists.
 
     Raises:
         UsageError: a review by another protocol is there, or something else.
@@ -217,7 +217,7 @@ def begin(folder: Path, protocol: bytes) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Submitted:
-    """How many wordings went in, and how many were there already.
+    """The number of new wordings, and of those already present.
 
     `untouched` are by item the fields that a return found fault with and that are as they were.
     """
@@ -230,12 +230,12 @@ class Submitted:
 def submit(
     reviews: Reviews, items: Mapping[str, Mapping[str, object]], *, by: str, role: Role, at: str
 ) -> tuple[tuple[Recorder, ...], Submitted]:
-    """Put items in: an author new ones and those that were returned, others edits of what they look at.
+    """Submit items: new or returned ones by authors, edits of reviewed ones by others.
 
     Args:
         reviews: the review.
         items: by their ids.
-        by: who puts them in; empty where each says so under ``author``.
+        by: who puts them in; empty if each says so under ``author``.
         role: of whoever puts them in.
         at: when.
 
@@ -265,7 +265,7 @@ def submit(
 
 
 def _left(reviews: Reviews, item_id: str, content: Mapping[str, object]) -> tuple[str, ...]:
-    """The fields that the last return marked and that a new wording leaves as they were."""
+    """Return the fields marked by the last return that a new wording leaves unchanged."""
     event = last_return(reviews.events_of.get(item_id, ()), reviews.states[item_id].revision)
     stage = None if event is None else stage_of(event, reviews.protocol)
     if event is None or stage is None:
@@ -284,7 +284,7 @@ def translate(
         reviews: the review.
         items: the translated wordings by their ids; those that are as they were are passed over.
         recorder: where they go.
-        language: of all of them, such as ``en``; empty where each has it as the tag ``language``.
+        language: of all of them, such as ``en``; empty if each has it as the tag ``language``.
 
     Raises:
         DataError: some cannot be put in; the first twenty are named.
@@ -312,7 +312,7 @@ def _wording(state: ItemState, role: Role) -> tuple[Kind, Origin]:
 
 
 def refuse_all(faults: Sequence[str], *, what: str) -> None:
-    """Refuse what has faults; the first twenty are named.
+    """Reject faulty input, listing the first twenty faults.
 
     Raises:
         DataError: there are some.
@@ -323,7 +323,7 @@ def refuse_all(faults: Sequence[str], *, what: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """Which `share` of what waits is drawn: of each value of the tag `tag`, in an order by `seed`."""
+    """The `share` of waiting items to draw: per value of the tag `tag`, ordered by `seed`."""
 
     share: float = 1.0
     tag: str = ""
@@ -331,7 +331,7 @@ class Share:
 
 
 def draw(reviews: Reviews, recorder: Recorder, *, by: str, role: StageRole, wanted: Share) -> int:
-    """Claim items that wait, a stratified share of those that this person may look at; how many.
+    """Claim a stratified share of the waiting items that this person may review; return the number.
 
     Args:
         reviews: the review.
@@ -358,7 +358,7 @@ def _tag(content: Mapping[str, object], tag: str) -> str:
 
 
 def held(reviews: Reviews, *, by: str, role: StageRole) -> tuple[ItemState, ...]:
-    """The items that this person looks at."""
+    """Return the items that this person holds."""
     return tuple(
         state
         for state in reviews.states.values()
@@ -375,7 +375,7 @@ def shown_to(reviews: Reviews, state: ItemState, *, by: str) -> Mapping[str, obj
 
 
 def said_before(reviews: Reviews, state: ItemState, *, by: str) -> tuple[Event, ...]:
-    """The events with messages that this person may read: of earlier revisions, and their own.
+    """Return the messages that this person may read: on earlier revisions, and their own.
 
     What others who look said of the revision that the person still looks at, and what they counted, is not
     among them; messages of its author and of operators are.

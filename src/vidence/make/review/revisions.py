@@ -39,7 +39,7 @@ _PSEUDONYM: Final = re.compile(r"\w[\w.-]{0,63}")
 
 
 class Revision(Record, omit_defaults=True, gc=False):
-    """One wording of an item: the `n`-th, from 1, made of the one called `parent` (of the first: empty).
+    """A wording of an item: number `n`, from 1, derived from `parent` (empty for the first).
 
     `content` is the item as it stands in its file. `sha256` is over everything else here and is its name.
     `at` is a time in UTC to the microsecond, such as ``2026-11-22T09:30:00.000000Z``.
@@ -56,14 +56,14 @@ class Revision(Record, omit_defaults=True, gc=False):
 
     @property
     def fault(self) -> str:
-        """What is wrong with it by itself; empty where nothing is."""
+        """Return what is wrong with it by itself; empty if nothing is."""
         if _hashed(self) != self.sha256:
             return f"the revision {self.sha256[:12]!r} is not what its hash says; it was changed, or cut"
         return _name_fault(self.item_id, self.by, self.at)
 
 
 class Event(Record, omit_defaults=True, gc=False):
-    """What one person did to one revision.
+    """One person's act on one revision.
 
     `checks` and `scores` are answers by the ids of the protocol; a ``witness`` names in `checks` the
     conditions that it was given for. `answer` is that of whoever solves, `whose` the person whose claim
@@ -88,7 +88,7 @@ class Event(Record, omit_defaults=True, gc=False):
 
     @property
     def fault(self) -> str:
-        """What is wrong with it by itself; empty where nothing is."""
+        """Return what is wrong with it by itself; empty if nothing is."""
         if _hashed(self) != self.event_id:
             return f"the event {self.event_id[:12]!r} is not what its hash says; it was changed, or cut"
         if self.minutes is not None and not 0 <= self.minutes < float("inf"):
@@ -101,7 +101,7 @@ class Event(Record, omit_defaults=True, gc=False):
 def new_revision(
     item_id: str, content: Mapping[str, object], *, parent: Revision | None, origin: Origin, by: str, at: str
 ) -> Revision:
-    """A revision with its number and its hash."""
+    """Return a revision with its number and hash."""
     bare = Revision(
         item_id=item_id,
         n=1 if parent is None else parent.n + 1,
@@ -116,11 +116,11 @@ def new_revision(
 
 
 def chained(events: Iterable[Event], *, last: str) -> tuple[Event, ...]:
-    """What one person did, each tied to the one before and named by its hash.
+    """Return one person's events, each chained to the previous one and named by its hash.
 
     Args:
-        events: in their order; their own `event_id` and `prev_sha256` do not matter.
-        last: the `event_id` of what the person did last; empty where this is the beginning.
+        events: in order; their own `event_id` and `prev_sha256` do not matter.
+        last: the `event_id` of what the person did last; empty if this is the beginning.
     """
     tied: list[Event] = []
     for event in events:
@@ -131,7 +131,7 @@ def chained(events: Iterable[Event], *, last: str) -> tuple[Event, ...]:
 
 
 def chains(events: Sequence[Event]) -> tuple[dict[str, tuple[Event, ...]], dict[str, str]]:
-    """The chain of each person from its beginning, and by event what breaks one.
+    """Return each person's chain from its start, and what breaks it, by event.
 
     What comes behind a break is no part of a chain. Two events behind the same one break it as well: a
     person who writes in two places has two pseudonyms, or merges before writing on.
@@ -167,9 +167,9 @@ def chains(events: Sequence[Event]) -> tuple[dict[str, tuple[Event, ...]], dict[
 
 
 def in_order(events: Iterable[Event]) -> tuple[Event, ...]:
-    """Events of several people by time; each person's in the order of the chain.
+    """Return several people's events by time, each person's in chain order.
 
-    Of events at the same time that of the kind that stands first in `KINDS` goes first.
+    Of events concurrently that of the kind that stands first in `KINDS` goes first.
     """
     values, _ = chains(tuple(events))
     heads = [(*_rank(chain[0]), 0) for chain in values.values() if chain]

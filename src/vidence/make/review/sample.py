@@ -29,7 +29,7 @@ class ToReview:
 
     @property
     def check(self) -> str:
-        """Twelve letters that change with what is asked, so that an old sheet is not taken for a new one.
+        """Return a code that changes with the question, so that an old sheet is not taken for a new one.
 
         They hold no digit: a spreadsheet takes ``4811828e6756`` for a number and writes another one back.
         """
@@ -39,7 +39,7 @@ class ToReview:
 
 
 def letters_of(hexadecimal: str) -> str:
-    """Twelve letters without a digit that stand for a hash.
+    """Return twelve letters for a hash, without digits.
 
     >>> letters_of("4811828e67560000")
     'mrhhrjrepqnp'
@@ -49,7 +49,7 @@ def letters_of(hexadecimal: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewSample:
-    """What people look at, in the order of the questions.
+    """The questions for reviewers, in order.
 
     `strata` are the sizes of the strata of which the sample was drawn; questions that are looked at in any
     case are not in them.
@@ -62,7 +62,7 @@ class ReviewSample:
 def draw_sample(
     questions: Sequence[Question], rules: ReviewRules, *, seed: int, open_gates: Mapping[str, Sequence[str]]
 ) -> ReviewSample:
-    """Draw the sample, and queue what a person has to see in any case.
+    """Draw the sample, and add the questions that people must review in any case.
 
     A stratum is a task on a video, of questions that rest on the same. Strata of fewer than `least_stratum`
     questions are put together, for each task those that rest on the same. Each gives at least one question;
@@ -120,7 +120,7 @@ def _strata(questions: Sequence[Question], least: int) -> dict[str, list[Questio
 def first_of(
     strata: Mapping[str, Iterable[str]], counts: Mapping[str, int], *, seed: int
 ) -> dict[str, tuple[str, ...]]:
-    """Who is drawn of each stratum: so many, in an order that the seed decides."""
+    """Return the questions drawn from each stratum, in an order determined by the seed."""
     return {
         name: tuple(sorted(strata[name], key=lambda word: _rank(seed, name, word))[:n])
         for name, n in counts.items()
@@ -141,7 +141,7 @@ def shares(sizes: Mapping[str, int], share: float, *, seed: int) -> dict[str, in
 
 
 def _raised(counts: Mapping[str, int], sizes: Mapping[str, int], least: int) -> dict[str, int]:
-    """The counts of the strata of one task, `least` in all or everything: more of where most are left."""
+    """Raise the counts of one task's strata to `least` in total, or everything, where most are left."""
     raised = dict(counts)
     for _ in range(min(least, sum(sizes[name] for name in counts)) - sum(counts.values())):
         raised[max(raised, key=lambda name: sizes[name] - raised[name])] += 1

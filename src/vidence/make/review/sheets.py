@@ -29,7 +29,7 @@ _VERDICTS: Final[Mapping[str, Kind]] = {ACCEPT: "accept", RETURN: "return", REJE
 
 
 def sheet(reviews: Reviews, *, by: str, role: StageRole) -> bytes:
-    """The sheet of what this person looks at."""
+    """Return the sheet of the items that this person reviews."""
     stage = reviews.protocol.stages[ROLES.index(role)]
     entries = [(state, shown_to(reviews, state, by=by)) for state in held(reviews, by=by, role=role)]
     fields = tuple(dict.fromkeys(name for _, content in entries for name in content if name != ITEM_ID))
@@ -47,12 +47,12 @@ def sheet(reviews: Reviews, *, by: str, role: StageRole) -> bytes:
 
 
 def sheet_bytes(lines: Sequence[Sequence[str]]) -> bytes:
-    """The lines of any sheet as CSV in UTF-8 that spreadsheets open; none of it is run as a formula."""
+    """Return a sheet as CSV in UTF-8 for spreadsheets, without executable formulas."""
     return b"\xef\xbb\xbf" + csv_text(lines).encode()
 
 
 def has_writing(path: Path, template: bytes, *, filled: Sequence[str]) -> bool:
-    """Whether a person has written into a sheet, so that it must not be written over.
+    """Whether a person has written in a sheet, so that it must not be overwritten.
 
     Args:
         path: the sheet; one that cannot be read has writing in it, too.
@@ -69,7 +69,7 @@ def has_writing(path: Path, template: bytes, *, filled: Sequence[str]) -> bool:
 
 
 def filled_in(stage: Stage) -> tuple[str, ...]:
-    """The columns of a sheet that a person fills in."""
+    """Return the columns of a sheet that a person fills in."""
     return (
         *([ANSWER] if stage.solves else []),
         *([WITNESS] if stage.witnesses else []),
@@ -96,7 +96,7 @@ def _cell(name: str, value: object) -> str:
 
 
 def verdicts_of(protocol: Protocol) -> tuple[str, ...]:
-    """The words for a verdict that a sheet may have."""
+    """Return the permitted verdicts of a sheet."""
     return (ACCEPT, RETURN, REJECT) if protocol.returns else (ACCEPT, REJECT)
 
 
@@ -189,7 +189,7 @@ def _is_said(event: Event, entry: Filled) -> bool:
 def read_filled(
     paths: Sequence[Path], known: Mapping[str, str], *, stage: Stage, verdicts: Sequence[str]
 ) -> tuple[Filled, ...]:
-    """What people filled in, in the order of `known`. Columns that we wrote may be left out, but not the ids.
+    """Return people's entries, in the order of `known`. Our own columns may be missing, except ids.
 
     An item without a line, or with an empty one, waits for a person and is not among them.
 
@@ -197,7 +197,7 @@ def read_filled(
         paths: the sheets.
         known: by item the letters that change with what is asked.
         stage: its checks and scores.
-        verdicts: the words that there are.
+        verdicts: the words available.
 
     Raises:
         DataError: a file cannot be read, lacks a column, or lines of it cannot be used: an item that is not
@@ -230,7 +230,7 @@ def read_filled(
 
 
 def refuse(paths: Sequence[Path], faults: Sequence[str]) -> None:
-    """Refuse sheets with faults, of which the first twenty are named.
+    """Reject faulty sheets, listing the first twenty faults.
 
     Raises:
         DataError: there are some.
@@ -243,7 +243,7 @@ def refuse(paths: Sequence[Path], faults: Sequence[str]) -> None:
 def _filled(
     line: str, cells: Mapping[str, str], known: Mapping[str, str], *, stage: Stage, verdicts: Sequence[str]
 ) -> Filled | str | None:
-    """One line, or what is wrong with it, beginning with the id of the item; None where it is empty."""
+    """Return a line's entry, or its fault starting with the item's id; None if it is empty."""
     item_id = cells.get(ITEM_ID, "")
     if item_id not in known:
         named = item_id or "an empty id"
@@ -290,7 +290,7 @@ def _contradiction(verdict: str, failed: Sequence[Check], checks: Mapping[str, s
 
 
 def _numbers(cells: Mapping[str, str], stage: Stage) -> tuple[dict[str, int], float | None] | str:
-    """The scores and the minutes of a line, or what is wrong with them."""
+    """Return a line's scores and minutes, or its fault."""
     scores: dict[str, int] = {}
     for scale in stage.scores:
         if not (cell := cells.get(scale.id, "")):
@@ -309,7 +309,7 @@ def _numbers(cells: Mapping[str, str], stage: Stage) -> tuple[dict[str, int], fl
 
 
 def minutes_of(text: str) -> float | None:
-    """Minutes out of ``4.2`` or ``4:12``; None where the text is neither.
+    """Parse minutes such as ``4.2`` or ``4:12``; None if the text is neither.
 
     >>> minutes_of("4:12"), minutes_of("4.2"), minutes_of("long")
     (4.2, 4.2, None)

@@ -58,7 +58,7 @@ _ORIGINS: Final[Mapping[Kind, tuple[Origin, ...]]] = {
 
 
 class Decision(Record, gc=False):
-    """What one person decided of the last revision."""
+    """One person's decision on the last revision."""
 
     by: str
     verdict: Verdict
@@ -66,7 +66,7 @@ class Decision(Record, gc=False):
 
 
 class ItemState(Record, omit_defaults=True, gc=False):
-    """Where an item stands.
+    """The state of an item.
 
     `revision` is the last one and `n` its number. `stage` is the one that looks, or looked last; `claims` are
     those who look now, `since` when each of them began, `decisions` what was decided in it of the last
@@ -99,7 +99,7 @@ class ItemState(Record, omit_defaults=True, gc=False):
 
     @property
     def is_ended(self) -> bool:
-        """Whether nothing follows but by an operator."""
+        """Whether only an operator can continue."""
         return self.state in ENDS
 
 
@@ -108,7 +108,7 @@ Next: TypeAlias = ItemState | str
 
 @dataclass(frozen=True, kw_only=True)
 class _Case:
-    """An event that meets a state.
+    """An event applied to a state.
 
     `revision` is the one that it names, where there is one of the item; `before` is the last one until then.
     """
@@ -132,7 +132,7 @@ class _Case:
 
 
 class Folded(Record):
-    """The states of all items, and the events that had no effect, each with the reason."""
+    """The states of all items, and the events without effect, with reasons."""
 
     states: dict[str, ItemState]
     refused: tuple[tuple[Event, str], ...]
@@ -147,7 +147,7 @@ def fold(revisions: Mapping[str, Revision], events: Iterable[Event], protocol: P
 
     Args:
         revisions: by their hashes.
-        events: in their order (`revisions.in_order`).
+        events: in order (`revisions.in_order`).
         protocol: the rules.
     """
     begun = {revision.item_id: drafting(revision.item_id, protocol) for revision in revisions.values()}
@@ -163,7 +163,7 @@ def fold(revisions: Mapping[str, Revision], events: Iterable[Event], protocol: P
 
 
 def drafting(item_id: str, protocol: Protocol) -> ItemState:
-    """The state of an item that nothing was done with."""
+    """Return the initial state of an item."""
     return ItemState(item_id=item_id, returns_left=protocol.returns)
 
 
@@ -175,7 +175,7 @@ def advance(
     protocol: Protocol,
     is_merged: bool = False,
 ) -> Next:
-    """The state after an event, or why it is refused: the state, the reason, what is allowed.
+    """Return the state after an event, or why it is refused, with what is allowed.
 
     Args:
         state: that of the item.
@@ -213,7 +213,7 @@ def allowed_kinds(state: ItemState, protocol: Protocol) -> tuple[Kind, ...]:
 
 
 def may_look(state: ItemState, by: str, protocol: Protocol) -> str:
-    """Why this person may not claim an item that waits for a look; empty where they may."""
+    """Return why this person may not claim a waiting item; empty if they may."""
     if state.state not in (*_WAITING, *_LOOKING):
         return f"it is {state.state}"
     stage = protocol.stages[_next_stage(state)]
@@ -318,7 +318,7 @@ def _answers_fault(event: Event, stage: Stage) -> str:
 
 
 def failed_checks(event: Event, stage: Stage) -> tuple[str, ...]:
-    """The checks that say that something is wrong, in the order of the protocol."""
+    """Return the checks that report faults, in protocol order."""
     return tuple(c.id for c in stage.checks if c.id in event.checks and c.is_failed(event.checks[c.id]))
 
 
@@ -334,7 +334,7 @@ def _submitted(case: _Case) -> Next:
 
 
 def _fresh(case: _Case) -> ItemState:
-    """The state with a new revision, which makes decisions, solutions and witnesses of the last one void."""
+    """Return the state with a new revision, which voids decisions, solutions and witnesses of the last."""
     return msgspec.structs.replace(
         case.state,
         revision=case.event.revision,
@@ -464,7 +464,7 @@ def _claimed(case: _Case, *, is_late: bool) -> Next:
 
 
 def _looked(case: _Case) -> Next:
-    """After the acts of a look that decide nothing."""
+    """Return the state after non-deciding acts of a review."""
     if case.event.kind == "release":
         return _released(case.state, case.event.by)
     return _solved(case) if case.event.kind == "solve" else _helped(case)
@@ -488,7 +488,7 @@ def _solved(case: _Case) -> Next:
 
 
 def _helped(case: _Case) -> Next:
-    """After a witness or an edit."""
+    """Return the state after a witness or an edit."""
     state, by = case.state, case.event.by
     if case.stage.solves and by not in state.solved:
         return _UNSOLVED

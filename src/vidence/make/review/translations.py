@@ -1,16 +1,16 @@
-"""What a translation may change of an item: its language and its texts, and nothing that they are about."""
+"""Translations may change an item's language and texts, but not what they are about."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 LANGUAGE: Final = "language"
-"""The tag that says which language a wording is in."""
+"""Tag for the language of a wording."""
 _WORDED: Final = frozenset({"note", "text", "title"})
 
 
 def language_of(content: Mapping[str, object]) -> str:
-    """The language of a wording, as its tag says it; empty where it says none.
+    """Return a wording's language by its tag; empty if there is none.
 
     >>> language_of({"tags": {"language": "de"}}), language_of({})
     ('de', '')
@@ -20,7 +20,7 @@ def language_of(content: Mapping[str, object]) -> str:
 
 
 def in_language(content: Mapping[str, object], language: str) -> dict[str, object]:
-    """A wording with the tag of its language."""
+    """Return a wording with its language tag."""
     tags = content.get("tags")
     return {**content, "tags": {**(tags if isinstance(tags, dict) else {}), LANGUAGE: language}}
 
@@ -28,12 +28,12 @@ def in_language(content: Mapping[str, object], language: str) -> dict[str, objec
 def translation_fault(
     source: Mapping[str, object], translated: Mapping[str, object], *, texts: Sequence[str]
 ) -> str:
-    """Why a wording is no translation of another one; empty where it is.
+    """Return why a wording is not a translation of another one; empty if it is.
 
     Args:
         source: what was translated.
         translated: the other wording, with its language as a tag.
-        texts: the fields that may be worded anew; lists stay as long as they are, and what was empty stays
+        texts: the fields that may be worded again; lists stay as long as they are, and what was empty stays
             empty. A letter as an answer stays, and the words of a choice stay those of the same choice.
     """
     language, before = language_of(translated), language_of(source)
@@ -61,7 +61,7 @@ def _without_language(tags: object) -> object:
 
 
 def _is_worded(value: object, other: object) -> bool:
-    """Whether a field is the same but for its texts; of a table, keys are texts too (choices, and why)."""
+    """Whether a field differs only in its texts; keys of tables are texts too (choices, and why)."""
     if isinstance(value, dict) and isinstance(other, dict):
         words = (*other, *other.values())
         return len(value) == len(other) and all(isinstance(word, str) and word.strip() for word in words)

@@ -1,1 +1,1 @@
-"""Event logs: what is done when, indexed and put into words."""
+"""Event logs: actions with times, indexed and worded."""

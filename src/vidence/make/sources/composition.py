@@ -1,4 +1,4 @@
-"""A composed question as a program (`vidence-composition/1`): typed expressions, conditions with ids."""
+"""A composed question as a program (`vidence-composition/1`): typed expressions, named conditions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -23,17 +23,17 @@ TimeWord: TypeAlias = Literal[
 DIRECTIONS = (
     "front", "front-left", "left", "back-left", "back", "back-right", "right", "front-right",
 )  # fmt: skip
-"""Sectors of 45 degrees, against the clock from the front."""
+"""Sectors of 45 degrees, counterclockwise from the front."""
 
 
 class _Expression(Record, tag_field="op", omit_defaults=True):
-    """A part of a program; `column` is where a person wrote it, and no part of what is hashed."""
+    """A part of a program; `column` is its place in the text and is not hashed."""
 
     column: int = 0
 
 
 class Literally(_Expression, tag="value"):
-    """A value as it stands."""
+    """A literal value."""
 
     value: ValueOrNumber
 
@@ -51,7 +51,7 @@ class Variable(_Expression, tag="variable"):
 
 
 class Compare(_Expression, tag="compare"):
-    """An atom: an attribute, a role or `kind` is, is not, is above, ... a value."""
+    """An atom that compares an attribute, a role or `kind` with a value."""
 
     attribute: str
     how: Comparison
@@ -60,7 +60,7 @@ class Compare(_Expression, tag="compare"):
 
 
 class Related(_Expression, tag="related"):
-    """An atom: the member stands in a relation to something, or (`holds` false) does not."""
+    """An atom: the member is in a relation to something or (`holds` false) is not."""
 
     relation: str
     to: "Expression"
@@ -70,7 +70,7 @@ class Related(_Expression, tag="related"):
 
 
 class Timed(_Expression, tag="timed"):
-    """An atom on time. `of` is an entity, event or time; `begins_in` has none and two seconds."""
+    """An atom on time; `of` is an entity, event or time; `begins_in` takes two seconds instead."""
 
     how: TimeWord
     condition: str
@@ -82,7 +82,7 @@ Atom: TypeAlias = Compare | Related | Timed
 
 
 class Members(_Expression, tag="members"):
-    """All of a category that every atom is true of; `head` is the condition that the category is, if any."""
+    """All of a category for which every atom holds; `head` is the category's condition, if any."""
 
     category: str
     atoms: tuple[Atom, ...] = ()
@@ -90,7 +90,7 @@ class Members(_Expression, tag="members"):
 
 
 class RelatedTo(_Expression, tag="related-to"):
-    """All that stand in a relation to something: `rel(x, NAME)`."""
+    """Everything in a relation to something: `rel(x, NAME)`."""
 
     relation: str
     to: "Expression"
@@ -108,14 +108,14 @@ class InDirection(_Expression, tag="in-direction"):
 
 
 class The(_Expression, tag="the"):
-    """The one member of a set. `pick` is the name under which it stands in a binding."""
+    """The single member of a set; `pick` is its name in a binding."""
 
     of: "Expression"
     pick: str
 
 
 class Select(_Expression, tag="select"):
-    """One of a set by an order, a distance or an amount; `along` is a relation that is an order."""
+    """One of a set by order, distance or amount; `along` is an ordering relation."""
 
     how: SelectWord
     of: "Expression"
@@ -129,7 +129,7 @@ class Select(_Expression, tag="select"):
 
 
 class AttributeOf(_Expression, tag="attribute"):
-    """What an entity has (`at` a time), or what plays a role in an event."""
+    """An attribute of an entity (`at` a time), or who fills a role in an event."""
 
     of: "Expression"
     name: str
@@ -137,7 +137,7 @@ class AttributeOf(_Expression, tag="attribute"):
 
 
 class Aggregate(_Expression, tag="aggregate"):
-    """What a set as a whole has; `values`: every value of its members, which can be counted or asked for."""
+    """A property of a whole set; `values` gives all its members' values, to count or ask for."""
 
     how: AggregateWord
     of: "Expression"
@@ -168,7 +168,7 @@ class View(_Expression, tag="view"):
 
 
 class DirectionOf(_Expression, tag="direction"):
-    """The direction, one of eight, of a thing in a view."""
+    """The direction, one of eight, of something in a view."""
 
     of: "Expression"
     view: "Expression"
@@ -182,7 +182,7 @@ class Pair(_Expression, tag="pair"):
 
 
 class Known(_Expression, tag="known"):
-    """What a table of knowledge says of a value."""
+    """What a knowledge table says of a value."""
 
     table: str
     of: "Expression"
@@ -218,7 +218,7 @@ Expression: TypeAlias = (
 
 
 class Step(Record, omit_defaults=True):
-    """`variable = value`; `line` is where a person wrote it and no part of what is hashed."""
+    """`variable = value`; `line` is its place in the text and is not hashed."""
 
     variable: str
     value: Expression
@@ -226,7 +226,7 @@ class Step(Record, omit_defaults=True):
 
 
 class Condition(Record, omit_defaults=True):
-    """A condition: its id and the skill that it takes."""
+    """A condition: its id and the skill it requires."""
 
     id: str
     skill: Skill
@@ -249,7 +249,7 @@ class Composition(Record, omit_defaults=True):
 
 
 def canonical(composition: Composition) -> bytes:
-    """A composition as one line of canonical JSON: sorted keys, atoms by condition, no lines of a text.
+    """A composition as canonical JSON on one line: sorted keys, atoms by condition, no text lines.
 
     Conditions are known by their ids, so that the order in which atoms of a set are written means nothing.
     """
@@ -287,7 +287,7 @@ def read_composition_line(line: str | bytes) -> Composition:
 
 
 def parts(expression: Expression) -> list[Expression]:
-    """An expression and all that is inside it, outer ones first, in the order in which it is written."""
+    """An expression and all inside it, outer ones first, in written order."""
     expressions, waiting = list[Expression](), [expression]
     while waiting:
         parts = waiting.pop()
@@ -297,7 +297,7 @@ def parts(expression: Expression) -> list[Expression]:
 
 
 def children(expression: Expression) -> Sequence[Expression]:
-    """What stands directly inside an expression, in the order in which it is written."""
+    """The direct subexpressions, in written order."""
     expressions: list[_Expression] = []
     for name in _inner_fields(type(expression)):
         value = getattr(expression, name)
@@ -310,7 +310,7 @@ def children(expression: Expression) -> Sequence[Expression]:
 
 @cache
 def _inner_fields(kind: type[_Expression]) -> tuple[str, ...]:
-    """The fields in which expressions stand, as they are declared."""
+    """The fields that hold expressions, in order of declaration."""
     declared = get_type_hints(kind)
     return tuple(name for name in kind.__struct_fields__ if _may_hold_expressions(declared[name]))
 
@@ -358,7 +358,7 @@ def changed(expression: Expression, change: Callable[[Expression], Expression]) 
 
 
 def renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
-    """An expression with the ids of its conditions changed."""
+    """An expression with its condition ids changed."""
 
     def rename(element: Expression) -> Expression:
         old = {name: getattr(element, name, "") for name in _CONDITION_FIELDS}

@@ -1,4 +1,4 @@
-"""Events of one video and of all videos: the index that foils are drawn from."""
+"""Events of one video and of all videos: the index for drawing foils."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ MostT = TypeVar("MostT", str, Texts)
 
 
 def verb_key(event: Event) -> Key:
-    """What the verb of an event counts as."""
+    """What a verb counts as."""
     return f"#{event.verb_class}" if event.verb_class >= 0 else counted_verb(event.verb)
 
 
@@ -41,12 +41,12 @@ def noun_key(text: str, noun_class: int) -> Key:
 
 
 def pair_of(event: Event) -> Pair:
-    """What an event counts as: its verb with its first noun."""
+    """What an event counts as: its verb and first noun."""
     return verb_key(event), noun_key(event.noun, event.noun_class)
 
 
 def nouns_of(event: Event) -> tuple[tuple[str, Key], ...]:
-    """All nouns of an event, the first one included, as texts and as what they count as."""
+    """All nouns of an event, first one included, as texts and as keys."""
     classes = (*event.noun_classes, *(-1 for _ in event.nouns[len(event.noun_classes) :]))
     nouns = {event.noun: noun_key(event.noun, event.noun_class)}
     for text, noun_class in zip(event.nouns, classes, strict=False):
@@ -60,13 +60,13 @@ def telling_words(text: str) -> frozenset[str]:
 
 
 def _marks(text: str, key: Key) -> tuple[str, ...]:
-    """What two nouns share if one may be taken for the other: the key, a word, a group of alike things."""
+    """What confusable nouns share: the key, a word, a group of similar things."""
     of_words = (f"word:{word}" for word in telling_words(text))
     return (key, *of_words, *(f"like:{group}" for group in likenesses(text)))
 
 
 class VideoEvents:
-    """The events of one video in the order of time, by what they count as, and what may not be called absent.
+    """The events of one video in order of time, by key, and what may not be called absent.
 
     Whatever a log says counts against an absence: any noun of an event and not only the first, the classes
     and the words, near synonyms, and the words of the narration.
@@ -84,12 +84,12 @@ class VideoEvents:
 
     @cached_property
     def nouns(self) -> frozenset[Key]:
-        """The nouns that occur, first or not, by what they count as and by their words."""
+        """All nouns that occur, by key and by words."""
         return frozenset(name for event in self.events for pair in nouns_of(event) for name in pair)
 
     @cached_property
     def said(self) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-        """For every event the words of its narration: as they stand, and in the singular with its nouns."""
+        """The words of each event's narration: as written, and in the singular with its nouns."""
         entries = []
         for event in self.events:
             spoken = frozenset(words(event.narration))
@@ -110,7 +110,7 @@ class VideoEvents:
 
     @cached_property
     def _done_with(self) -> Mapping[str, frozenset[tuple[str, Key]]]:
-        """For each mark of a noun the verbs that it occurs with."""
+        """For each mark of a noun, the verbs it occurs with."""
         values: dict[str, set[tuple[str, Key]]] = {}
         for event in self.events:
             for text, key in nouns_of(event):
@@ -119,7 +119,7 @@ class VideoEvents:
         return {mark: frozenset(verbs) for mark, verbs in values.items()}
 
     def why_not_absent(self, pair: Pair, texts: Texts) -> str:
-        """What in the log speaks against calling an action absent; empty where nothing does."""
+        """Evidence in the log against calling an action absent; empty if there is none."""
         verb, noun = texts
         with_it = {entry for mark in _marks(noun, pair[1]) for entry in self._done_with.get(mark, ())}
         for done, key in sorted(with_it):
@@ -131,7 +131,7 @@ class VideoEvents:
         return ""
 
     def why_object_not_absent(self, key: Key, text: str) -> str:
-        """What in the log speaks against calling an object absent; empty where nothing does."""
+        """Evidence in the log against calling an object absent; empty if there is none."""
         if key in self.nouns or text in self.nouns:
             return "it occurs"
         if shared := sorted(telling_words(text) & self.all_words):
@@ -191,11 +191,11 @@ class EventIndex:
         return self._n_videos[pair] - (pair in self._by_video.get(video_id, ()))
 
     def texts_of(self, pair: Pair) -> Texts:
-        """The words in which a pair is mostly written."""
+        """The most frequent wording of a pair."""
         return _most(self._texts[pair])
 
     def noun_text(self, noun: Key) -> str:
-        """The words in which a noun is mostly written."""
+        """The most frequent wording of a noun."""
         return _most(self._nouns[noun])
 
     def verbs_with(self, noun: Key) -> Sequence[Key]:
@@ -203,16 +203,16 @@ class EventIndex:
         return self._verbs_of.get(noun, ())
 
     def is_plain(self, texts: Texts) -> bool:
-        """Whether it is mostly narrated that the thing is what the action is done to, not done with."""
+        """Whether narrations mostly name the thing as the object of the action, not its tool."""
         return 2 * self._direct[texts] >= self._n_texts[texts] > 0
 
     def phrase(self, texts: Texts) -> str:
-        """An action in words: verb and noun, in the number in which the noun is mostly narrated."""
+        """An action in words: verb and noun, in the noun's most frequent number."""
         counts = self._phrases.get(texts)
         return _most(counts) if counts else phrase_of(*texts)
 
     def ways_to_say(self, event: Event) -> frozenset[str]:
-        """What an event may be called: "put down glass", and "put glass" too."""
+        """Names of an event: "put down glass", and "put glass" too."""
         verb, phrase = verb_said(event.verb), self.phrase((event.verb, event.noun))
         noun = phrase.removeprefix(" ".join(verb)).strip()
         heads = [" ".join(verb[:n]) for n in range(1, len(verb) + 1)]
@@ -220,12 +220,12 @@ class EventIndex:
 
 
 def _most(counts: Counter[MostT]) -> MostT:
-    """The most frequent one; among equals the first in the order of their words."""
+    """The most frequent value; ties go to the first alphabetically."""
     return min(counts, key=lambda entry: (-counts[entry], entry))
 
 
 def _phrase(event: Event) -> str:
-    """The narration where it is the verb and the noun and nothing else; otherwise nothing."""
+    """The narration if it is just the verb and the noun; otherwise empty."""
     messages = [word.strip(".,") for word in event.narration.lower().split()]
     messages = [word for word in messages if word not in {"the", "a", "an", "some"}]
     expected = (*verb_said(event.verb), *event.noun.split())

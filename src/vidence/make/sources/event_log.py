@@ -1,4 +1,4 @@
-"""What an importer of event logs gives: the narrated events of each video, and what could not be used."""
+"""What an event log importer yields: the narrated events of each video, and unusable lines."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ _MOST_SHOWN = 3
 
 @dataclass(frozen=True, kw_only=True)
 class EventLog:
-    """Narrated events by video, in the order of time: by start, then by end, then by id.
+    """Narrated events by video, ordered by start, end, and id.
 
     `problems` are rows that were left out, `notes` what is odd and was kept; each with file and line.
     """
@@ -26,12 +26,12 @@ class EventLog:
 
     @property
     def n_events(self) -> int:
-        """How many events there are in all videos."""
+        """The number of events in all videos."""
         return sum(len(event) for event in self.events.values())
 
 
 class EventLogReader(Protocol):
-    """Reads one format of event logs; one file in ``make/sources/logs/``.
+    """A reader of one event log format; one file in ``make/sources/logs/``.
 
     `name` is its name in the catalog, `needs` the columns without which a file cannot be used.
     """
@@ -41,7 +41,7 @@ class EventLogReader(Protocol):
     needs: tuple[str, ...]
 
     def read(self, path: Path) -> EventLog:
-        """The events in a file, or in every log file of a folder.
+        """The events of a file, or of every log file in a folder.
 
         Raises:
             DataError: there is nothing at `path`, or not one row in it can be used.
@@ -49,14 +49,14 @@ class EventLogReader(Protocol):
 
 
 def in_time(events: Sequence[Event]) -> tuple[Event, ...]:
-    """The same events by start, then by end, then by id."""
+    """The events ordered by start, end, and id."""
     return tuple(sorted(events, key=lambda e: (e.start_s, e.end_s, e.event_id)))
 
 
 def logged(
     events: Sequence[Event], *, problems: Sequence[str], notes: Sequence[str], where: Path
 ) -> EventLog:
-    """Put events together by video, and say how far they were out of order and how many overlap.
+    """Group events by video; count overlaps and those out of order.
 
     Args:
         events: in the order of the files.

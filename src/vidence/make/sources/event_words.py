@@ -17,7 +17,7 @@ _LOOKING = 3
 
 
 class _Tables(Record):
-    """``event_words.toml``: synonyms, groups of words that a viewer may take for one another, and plurals."""
+    """``event_words.toml``: synonyms, groups of confusable words, and plurals."""
 
     same: dict[str, str]
     near: tuple[str, ...]
@@ -32,7 +32,7 @@ def _tables() -> _Tables:
 
 @cache
 def _groups(of: Literal["near", "alike"]) -> Mapping[str, frozenset[int]]:
-    """For each word the numbers of the groups that it stands in."""
+    """For each word, the numbers of its groups."""
     groups: dict[str, frozenset[int]] = defaultdict(frozenset)
     for number, group in enumerate(_tables().near if of == "near" else _tables().alike):
         for word in group.split():
@@ -42,7 +42,7 @@ def _groups(of: Literal["near", "alike"]) -> Mapping[str, frozenset[int]]:
 
 @lru_cache(maxsize=4096)
 def counted_verb(verb: str) -> str:
-    """What a verb counts as where a log has no classes: the first of its synonyms, or itself.
+    """What a verb counts as in a log without classes: the first of its synonyms, or itself.
 
     >>> counted_verb("place"), counted_verb("place in"), counted_verb("put down"), counted_verb("pick up")
     ('put', 'put in', 'put down', 'take')
@@ -57,7 +57,7 @@ _WITH_IN = frozenset({"plug"})
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text in lower case, without articles and other little words.
+    """The words of a text in lower case, without articles and other function words.
 
     >>> words("Take the handle of the cupboard")
     ('take', 'handle', 'cupboard')
@@ -67,7 +67,7 @@ def words(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def groups_of(verb: str) -> frozenset[int]:
-    """The groups of near synonyms that a verb belongs to, by its first word; a group of its own otherwise.
+    """A verb's groups of near synonyms, by its first word; otherwise a group of its own.
 
     >>> groups_of("put down") == groups_of("place on")
     True
@@ -82,7 +82,7 @@ def groups_of(verb: str) -> frozenset[int]:
 
 @lru_cache(maxsize=4096)
 def is_implied(verb: str) -> bool:
-    """Whether a doing goes with any handling of a thing, so that a log is silent about most of it.
+    """Whether handling a thing implies the action, so that logs mostly omit it.
 
     >>> is_implied("pick up"), is_implied("wash")
     (True, False)
@@ -92,7 +92,7 @@ def is_implied(verb: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_only_looking(verb: str) -> bool:
-    """Whether a doing leaves the thing untouched, or may.
+    """Whether an action leaves the thing untouched, or may.
 
     >>> is_only_looking("look at"), is_only_looking("wash")
     (True, False)
@@ -102,7 +102,7 @@ def is_only_looking(verb: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_near(verb: str, other: str) -> bool:
-    """Whether a viewer may take one verb for the other.
+    """Whether a viewer may confuse the two verbs.
 
     >>> is_near("rinse", "wash"), is_near("open", "close"), is_near("cut", "wash")
     (True, True, False)
@@ -112,7 +112,7 @@ def is_near(verb: str, other: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_vague(noun: str) -> bool:
-    """Whether a noun says nothing of what the thing is.
+    """Whether a noun says nothing about what the thing is.
 
     >>> is_vague("other part"), is_vague("hand")
     (True, False)
@@ -122,7 +122,7 @@ def is_vague(noun: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_anything(noun: str) -> bool:
-    """Whether a noun names nearly anything, or what is at hand in nearly every scene.
+    """Whether a noun names nearly anything, or something at hand in nearly every scene.
 
     >>> is_anything("food"), is_anything("top of worktop"), is_anything("milk container")
     (True, True, False)
@@ -132,7 +132,7 @@ def is_anything(noun: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def likenesses(noun: str) -> frozenset[int]:
-    """The groups of things that a viewer may take for one another which a noun belongs to, by any word.
+    """The groups of confusable things that a noun belongs to, by any word.
 
     >>> bool(likenesses("coffee mug") & likenesses("glass")), bool(likenesses("mug") & likenesses("pan"))
     (True, False)
@@ -142,7 +142,7 @@ def likenesses(noun: str) -> frozenset[int]:
 
 @lru_cache(maxsize=65536)
 def singular(word: str) -> str:
-    """A word without the ending of its plural, as far as rules go.
+    """A word without its plural ending, by rule.
 
     >>> [singular(w) for w in ("onions", "knives", "dishes", "berries", "glass", "tomatoes")]
     ['onion', 'knife', 'dish', 'berry', 'glass', 'tomato']
@@ -158,7 +158,7 @@ def singular(word: str) -> str:
 
 @lru_cache(maxsize=4096)
 def forms(head: str) -> frozenset[str]:
-    """The forms in which a verb may stand in a narration, and some in which it does not.
+    """Possible forms of a verb in a narration; some may not exist.
 
     >>> {"slice", "slicing"} <= forms("slice"), {"cut", "cutting"} <= forms("cut")
     (True, True)
@@ -171,7 +171,7 @@ def forms(head: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8192)
 def verb_said(verb: str) -> tuple[str, ...]:
-    """The words of a verb without prepositions that would need a second thing.
+    """The words of a verb, without prepositions that need a second object.
 
     >>> verb_said("pour into"), verb_said("put down"), verb_said("adjust on"), verb_said("turn on")
     (('pour',), ('put', 'down'), ('adjust',), ('turn', 'on'))
@@ -187,7 +187,7 @@ def verb_said(verb: str) -> tuple[str, ...]:
 
 
 def is_direct(verb: str, noun: str, narration: str) -> bool:
-    """Whether a narration has the noun right behind the verb, as what it is done to and not done with.
+    """Whether the noun follows the verb directly in a narration, as the object rather than the tool.
 
     >>> is_direct("cut", "knife", "use the knife to cut the onion")
     False

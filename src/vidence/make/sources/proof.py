@@ -18,7 +18,7 @@ Reason: TypeAlias = Literal[
 
 
 class Answer(Record):
-    """The answer: of which type, of which domain (attribute, `count`, `direction`, category), which value."""
+    """The answer: its type, its domain (attribute, `count`, `direction`, category), and its value."""
 
     type: AnswerType
     domain: str
@@ -26,7 +26,7 @@ class Answer(Record):
 
 
 class Witness(Record, omit_defaults=True):
-    """What a reader lands on who ignores a condition."""
+    """What a reader who ignores a condition arrives at."""
 
     binding: Binding
     value: ValueOrNumber
@@ -35,7 +35,7 @@ class Witness(Record, omit_defaults=True):
 
 
 class Without(Record, omit_defaults=True):
-    """What comes out without a condition or a step.
+    """The result without a condition or a step.
 
     `values` counts the bindings of each value beside the answer; `guess` is the share of the bindings whose
     value is the answer.
@@ -48,7 +48,7 @@ class Without(Record, omit_defaults=True):
 
 
 class ConditionProof(Record):
-    """That a condition is needed."""
+    """The proof that a condition is needed."""
 
     id: str
     skill: Skill
@@ -56,7 +56,7 @@ class ConditionProof(Record):
 
 
 class StepProof(Record, omit_defaults=True):
-    """A step: what it is with all conditions, and what comes out without the whole step."""
+    """A step: its value with all conditions, and the result without the whole step."""
 
     variable: str
     value: ValueOrNumber
@@ -64,7 +64,7 @@ class StepProof(Record, omit_defaults=True):
 
 
 class Subsets(Record, omit_defaults=True):
-    """Which sets of conditions were left out, and after which of them the answer still came out alone."""
+    """Which sets of conditions were left out, and after which the answer was still unique."""
 
     mode: Literal["all", "singles"]
     tried: int
@@ -72,7 +72,7 @@ class Subsets(Record, omit_defaults=True):
 
 
 class Problem(Record, omit_defaults=True):
-    """Why a composition is not proved, or (a warning) what is weak about it."""
+    """Why a composition is not proved, or (as a warning) what is weak about it."""
 
     reason: Reason
     says: str
@@ -84,7 +84,7 @@ class Problem(Record, omit_defaults=True):
 
     @property
     def name(self) -> str:
-        """The reason with its conditions, as it is counted.
+        """The reason with its conditions, as counted.
 
         >>> Problem(reason="unneeded", says="", conditions=("c2",)).name
         'unneeded:c2'
@@ -93,7 +93,7 @@ class Problem(Record, omit_defaults=True):
 
 
 class Proof(Record, omit_defaults=True):
-    """That a composition has one answer and needs each of its conditions."""
+    """The proof that a composition has one answer and needs each of its conditions."""
 
     composition: str
     logic: Literal["conjunctive", "sequential"]
@@ -110,16 +110,16 @@ class Proof(Record, omit_defaults=True):
     closed: tuple[str, ...]
     knowledge: tuple[str, ...] = ()
     spans: tuple[Span, ...] = ()
-    """When what the binding names, and what is counted, is in view."""
+    """When bound and counted entities are in view."""
     counted: tuple[str, ...] = ()
-    """What is counted, or taken together otherwise, such as for the commonest value."""
+    """What is counted, or aggregated in another way, as for the most common value."""
     scene: str
     vocabulary: str
     checker: str
 
 
 class Verdict(Record, omit_defaults=True):
-    """What the verifier says of one composition."""
+    """The verifier's verdict on one composition."""
 
     composition: str
     proof: Proof | None = None
@@ -129,5 +129,5 @@ class Verdict(Record, omit_defaults=True):
 
     @property
     def is_proven(self) -> bool:
-        """Whether there is a proof and nothing against it."""
+        """Whether there is a proof and no problem."""
         return self.proof is not None and not self.problems

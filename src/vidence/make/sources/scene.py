@@ -18,26 +18,26 @@ ValueOrNumber: TypeAlias = str | int | float
 
 
 SILVER_TRACKS = "silver tracks"
-"""The truth of scenes from tracks in which a tracker says who is who."""
+"""The truth label of scenes whose identities come from a tracker."""
 
 
 class Header(Record, omit_defaults=True):
-    """The first line of a scene: which video, which vocabulary."""
+    """The first line of a scene: its video and vocabulary."""
 
     scene: str
     vocabulary: str
-    """The path of the vocabulary, from the folder of the scene's file."""
+    """The vocabulary's path, relative to the scene file's folder."""
     video: str = ""
     duration_s: float | None = None
     source_id: str = ""
     category: str = ""
     truth: str = ""
-    """What the facts rest on: person, tracks, log, model, phantom."""
+    """The source of the facts: person, tracks, log, model, phantom."""
     format: Literal["vidence-scene/1"] = FORMAT
 
 
 class Entity(Record, omit_defaults=True):
-    """One thing in the world, whatever shots it is in."""
+    """One thing in the world, regardless of shots."""
 
     entity: str
     category: str
@@ -46,7 +46,7 @@ class Entity(Record, omit_defaults=True):
 
 
 class AttributeFact(Record, omit_defaults=True, tag_field="fact", tag="attribute"):
-    """That an entity has, or (`holds` false) has not, a value; in a span, or always."""
+    """An entity has, or (`holds` false) does not have, a value, in a span or always."""
 
     of: str
     name: str
@@ -59,7 +59,7 @@ class AttributeFact(Record, omit_defaults=True, tag_field="fact", tag="attribute
 
 
 class RelationFact(Record, omit_defaults=True, tag_field="fact", tag="relation"):
-    """That `of` NAME `to` holds, or does not; in a span, or always."""
+    """`of` NAME `to` holds, or does not, in a span or always."""
 
     name: str
     of: str
@@ -67,14 +67,14 @@ class RelationFact(Record, omit_defaults=True, tag_field="fact", tag="relation")
     id: str = ""
     holds: bool = True
     frame: str = ""
-    """`camera`, `plan`, or the entity from which it is seen so; empty: the frame of the vocabulary."""
+    """`camera`, `plan`, or the entity whose view it is; empty: the vocabulary's frame."""
     span: Span | None = None
     seen_at: tuple[float, ...] = ()
     by: str = ""
 
 
 class EventFact(Record, omit_defaults=True, tag_field="fact", tag="event"):
-    """Something that happens. Its id is an entity of the category `event`."""
+    """An event; its id is an entity of the category `event`."""
 
     id: str
     kind: str
@@ -85,7 +85,7 @@ class EventFact(Record, omit_defaults=True, tag_field="fact", tag="event"):
 
 
 class PlaceFact(Record, omit_defaults=True, tag_field="fact", tag="place"):
-    """Where on a plan an entity is, in metres, `y` to the left of `x`; its heading: degrees, or an entity."""
+    """An entity's place on a plan, in metres, `y` to the left of `x`; heading in degrees or an entity."""
 
     of: str
     at: tuple[float, float]
@@ -96,7 +96,7 @@ class PlaceFact(Record, omit_defaults=True, tag_field="fact", tag="place"):
 
 
 class KnownFact(Record, omit_defaults=True, tag_field="fact", tag="known"):
-    """What is known beyond the video, with a link."""
+    """Knowledge from outside the video, with a link."""
 
     table: str
     of: ValueOrNumber
@@ -107,7 +107,7 @@ class KnownFact(Record, omit_defaults=True, tag_field="fact", tag="known"):
 
 
 class ExpectedFact(Record, omit_defaults=True, tag_field="fact", tag="expected"):
-    """What is expected to follow an event, as people stated it independently."""
+    """What people independently expect to follow an event."""
 
     of: str
     value: str
@@ -116,7 +116,7 @@ class ExpectedFact(Record, omit_defaults=True, tag_field="fact", tag="expected")
 
 
 class Complete(Record, omit_defaults=True):
-    """That what is not stated is false.
+    """A statement that what is not listed is false.
 
     `complete` names an attribute, a relation, a role (with `for`: of entities of this category), a category
     (all its members are listed), or a kind of event (all events of the kind are listed; `event`: of all).
@@ -130,16 +130,16 @@ Fact: TypeAlias = AttributeFact | RelationFact | EventFact | PlaceFact | KnownFa
 
 
 class Contradiction(Record):
-    """Facts that exclude each other; none of them is used."""
+    """Mutually exclusive facts; none of them is used."""
 
     about: tuple[str, ...]
-    """Whether it is an attribute, relation, place or known thing, and of what; it is unknown there."""
+    """The kind of fact (attribute, relation, place, knowledge) and its subject, which becomes unknown."""
     facts: tuple[str, ...]
     says: str
 
 
 def fact_id(fact: Fact) -> str:
-    """The id of a fact, or one made of what it says.
+    """The id of a fact, or one derived from its content.
 
     >>> fact_id(AttributeFact(of="p3", name="top", value="black"))
     'p3.top=black'
@@ -173,7 +173,7 @@ def _defaults(kind: type[Record]) -> Mapping[str, object]:
 
 
 def _said(record: Record) -> bytes:
-    """A record as JSON without its defaults.
+    """A record as JSON without defaults.
 
     `omit_defaults` leaves out what *is* the default; a copy of it, as pickling makes, is only equal to it.
     """
@@ -191,7 +191,7 @@ def _said(record: Record) -> bytes:
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """A scene as it was read, its vocabulary, and which facts contradict each other."""
+    """A scene as read, its vocabulary, and its contradictory facts."""
 
     header: Header
     vocabulary: Vocabulary
@@ -204,7 +204,7 @@ class Scene:
 
     @cached_property
     def members(self) -> Mapping[str, tuple[str, ...]]:
-        """The entities and events of each category, those below it among them, in the order of their ids."""
+        """The entities and events of each category and its subcategories, in order of ids."""
         words = self.vocabulary
         return {
             category: tuple(
@@ -218,7 +218,7 @@ class Scene:
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of what the scene says; the order of its lines does not matter."""
+        """The hash of the scene's content, independent of the order of lines."""
         lines, known = sorted(map(_said, self.facts)), sorted(map(_said, self.entities.values()))
         entries = [_said(self.header), *known, *lines]
         entries += [msgspec.json.encode(pair) for pair in sorted(self.complete)]
@@ -229,7 +229,7 @@ _DIGITS = re.compile(r"(\d+)")
 
 
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
-    """The key by which ids are sorted: numbers inside them by size.
+    """The sort key of ids: numbers inside them compare by size.
 
     >>> sorted(["p10", "p9", "e1"], key=natural)
     ['e1', 'p9', 'p10']

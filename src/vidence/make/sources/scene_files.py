@@ -1,4 +1,4 @@
-"""Read scenes from JSON lines; every refusal has the line."""
+"""Read scenes from JSON Lines; every refusal names the line."""
 
 import json
 import math
@@ -34,7 +34,7 @@ from vidence.make.sources.vocabulary import ENTITY, EVENT, Vocabulary, read_voca
 
 
 def overlap(span: Span | None, other: Span | None) -> bool:
-    """Whether two facts hold at a common time; None is always.
+    """Whether two facts hold at a common time; None means always.
 
     >>> overlap((0, 5), (5, 9)), overlap(None, (5, 9)), overlap((0, 6), (5, 9))
     (False, True, True)
@@ -45,7 +45,7 @@ def overlap(span: Span | None, other: Span | None) -> bool:
 
 
 def find_contradictions(facts: Sequence[Fact], words: Vocabulary) -> Iterator[Contradiction]:
-    """Facts that exclude each other: two values at one time, held and denied, a cycle of an order."""
+    """Mutually exclusive facts: two values at one time, held and denied, cyclic orders."""
     groups: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
     for fact in facts:
         match fact:
@@ -71,7 +71,7 @@ def find_contradictions(facts: Sequence[Fact], words: Vocabulary) -> Iterator[Co
 
 
 def contradicted(fact: Fact) -> tuple[str, ...]:
-    """What a fact is about, as the key under which nothing is known if facts contradict each other."""
+    """The subject of a fact, the key that becomes unknown if facts contradict each other."""
     match fact:
         case AttributeFact():
             return ("attribute", fact.of, fact.name)
@@ -107,7 +107,7 @@ def _said(fact: Fact) -> str:
 
 
 def _cycles(facts: Sequence[RelationFact], words: Vocabulary) -> Iterator[Contradiction]:
-    """Cycles of relations that are orders: transitive and not symmetric."""
+    """Cycles in ordering relations: transitive and not symmetric."""
     for name, relation in sorted(words.relations.items()):
         if not relation.transitive or relation.symmetric or name > (relation.inverse or name):
             continue  # an order and its inverse have the same cycles
@@ -127,7 +127,7 @@ def _cycles(facts: Sequence[RelationFact], words: Vocabulary) -> Iterator[Contra
 
 
 def _knots(edges: dict[str, dict[str, RelationFact]]) -> Iterator[list[str]]:
-    """Groups of entities of which each comes before each of them, and so before itself."""
+    """Groups of entities that all precede each other, and therefore themselves."""
     reached = {name: _reached(name, edges) for name in edges}
     done: set[str] = set()
     for edge in sorted(edges, key=natural):
@@ -178,7 +178,7 @@ def named(fact: Fact) -> Iterator[str]:
 
 
 def _anonymous(fact: Fact, name: str) -> list[object]:
-    """What a fact says, without its id and source, and with a blank for an entity."""
+    """The content of a fact without id and source, with a blank for an entity."""
     raw = msgspec.to_builtins(fact)
     skipped = ("by", "seen_at", *(() if isinstance(fact, EventFact) else ("id",)))
     return [
@@ -191,15 +191,15 @@ def _anonymous(fact: Fact, name: str) -> list[object]:
 
 
 MOST_ENTITIES = 2000
-"""Of one scene. A scene of a video of some minutes has up to 200."""
+"""For one scene; a scene of a few minutes has up to 200."""
 MOST_FACTS = 200_000
 Line: TypeAlias = Header | Entity | Complete | Fact
-"""One line of a file of scenes."""
+"""One line of a scenes file."""
 Numbered: TypeAlias = tuple[int, Line]
 
 
 def read_scenes(path: Path) -> dict[str, Scene]:
-    """The scenes of a file by name; each begins with its header.
+    """The scenes of a file by name; each starts with its header.
 
     Raises:
         DataError: a line that is no scene's, a word that the vocabulary has not, a span past the end, a row
@@ -234,7 +234,7 @@ def _lines(path: Path) -> Iterator[Numbered]:
 
 
 def read_line(line: str) -> Line:
-    """One line of a file of scenes.
+    """One line of a scenes file.
 
     Raises:
         ValueError: it is none, or no JSON; `msgspec.DecodeError` for a field that is not as it must be.
@@ -273,7 +273,7 @@ def _scene(path: Path, first: int, lines: Sequence[Numbered]) -> Scene:
 
 
 def _table_facts(words: Vocabulary, path: Path) -> Iterator[KnownFact]:
-    """What the tables say that a vocabulary names as files."""
+    """The facts in tables that a vocabulary names as files."""
     for table, entry in words.known.items():
         for where, row in (
             csv_rows(path.parent / entry.file, needs=("of", "value", "link")) if entry.file else ()
@@ -287,7 +287,7 @@ def _table_facts(words: Vocabulary, path: Path) -> Iterator[KnownFact]:
 def make_scene(
     header: Header, lines: Sequence[Numbered], *, words: Vocabulary, source: str, first: int = 1
 ) -> Scene:
-    """A scene of its lines, each with its number, once all of them are checked.
+    """A scene from its checked lines, each with its number.
 
     Raises:
         DataError: a line that says what cannot be, or too many; the message has `source` and the number.
@@ -323,7 +323,7 @@ def make_scene(
 
 
 def entity_of(line: Line) -> Iterator[Entity]:
-    """The entity or event that a line introduces, if any."""
+    """The entity or event introduced by a line, if any."""
     if isinstance(line, Entity):
         yield line
     elif isinstance(line, EventFact):

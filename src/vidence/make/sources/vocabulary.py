@@ -57,7 +57,7 @@ class Attribute(Record):
     ordered: bool = False
     """Whether `values` stand in an order, so that they can be compared."""
     near: tuple[tuple[str, str], ...] = ()
-    """Pairs that cannot be told apart with certainty."""
+    """Pairs that cannot be distinguished with certainty."""
     skill: Skill = "semantic"
     answer: AnswerType = "attribute"
     has: str = ""
@@ -129,7 +129,7 @@ class Vocabulary(Record):
         return bool(parent) and self.is_a(parent, wanted)
 
     def inverse(self, relation: str) -> str:
-        """The name of a relation read the other way; empty where it has none."""
+        """The name of a relation read the other way; empty if it has none."""
         known = self.relations[relation]
         return relation if known.symmetric else known.inverse
 
@@ -182,7 +182,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
 
     Raises:
         UsageError: the file cannot be read, or is no vocabulary; the message has the line.
-        DataError: a word is used that is not there, or categories stand below themselves.
+        DataError: a word is used that does not exist, or categories stand below themselves.
     """
     read = read_config(path, Vocabulary)
     check_vocabulary(read, source=str(path))
@@ -190,10 +190,10 @@ def read_vocabulary(path: Path) -> Vocabulary:
 
 
 def check_vocabulary(vocabulary: Vocabulary, *, source: str) -> None:
-    """See that the words of a vocabulary belong together.
+    """Check that the words of a vocabulary belong together.
 
     Raises:
-        DataError: a word is used that is not there, or categories stand below themselves.
+        DataError: a word is used that does not exist, or categories stand below themselves.
     """
     for fault in _faults(vocabulary):
         raise DataError(f"{source}: {fault}")

@@ -1,1 +1,1 @@
-"""Questions that a model writes."""
+"""Questions written by models and experts."""

@@ -36,7 +36,7 @@ class SourceRules(Record, omit_defaults=True):
 
 
 class TaskRules(Record, omit_defaults=True):
-    """How the questions of one task are made.
+    """How to make one task's questions.
 
     `way`: filled ``template``s, a ``model`` that writes from caption and label, ``per_call`` records a call,
     or ``people``. `options`: near misses out of the label space (``labels``), or a ``model`` in a call of its
@@ -74,12 +74,12 @@ class TaskRules(Record, omit_defaults=True):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The names of the sources."""
+        """Return the names of the sources."""
         return (self.records,) if isinstance(self.records, str) else self.records
 
 
 class ChoicesReview(QuestionReview, omit_defaults=True):
-    """As `QuestionReview`; what is not decided yet stays by default."""
+    """Like `QuestionReview`; undecided questions stay by default."""
 
     protocol: str = "humanpcr-pc"
     waiting: Literal["keep", "hold"] = "keep"
@@ -105,7 +105,7 @@ class ChoicesConfig(WrittenConfig, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """One task that is to be made: its rules, and where it stands."""
+    """A task to make: its rules, and its place in the taxonomy."""
 
     name: str
     rules: TaskRules
@@ -113,18 +113,18 @@ class Order:
 
     @property
     def aspect(self) -> str:
-        """What is asked about, in words."""
+        """Return what the task asks about, in words."""
         return self.rules.aspect or self.home.task.aspect or self.title
 
     @property
     def title(self) -> str:
-        """The name of the task for people."""
+        """Return the task's name for people."""
         return self.home.task.title or self.name.replace("-", " ")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The configuration with its taxonomy and the tasks in their order."""
+    """The configuration with its taxonomy and tasks, in order."""
 
     config: ChoicesConfig
     taxonomy: Taxonomy
@@ -132,7 +132,7 @@ class Plan:
 
 
 def read_plan(path: Path, *, only: tuple[str, ...] = ()) -> Plan:
-    """The plan of a configuration.
+    """Return the plan of a configuration.
 
     Raises:
         UsageError: it cannot be read, or names what is not there.
@@ -164,7 +164,7 @@ def read_plan(path: Path, *, only: tuple[str, ...] = ()) -> Plan:
 
 
 def _check_names(read: ChoicesConfig, path: Path) -> None:
-    """See that sources and models are there under the names that are used."""
+    """Check that all referenced sources and models exist."""
     names = [source_rules.name for source_rules in read.records]
     if len(set(names)) < len(names):
         raise UsageError(f"{path}: two [[records]] have one name; expected each once: {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""Wrong choices: candidates of a label space, and checks of any."""
+"""Wrong choices: candidates from a label space, and checks."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -36,7 +36,7 @@ _MARKED: Final = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]|\*\*|```")
 
 
 def n_wanted(n_choices: int, space: LabelSpace | None) -> int:
-    """How many choices a question has: no more than there are labels, and two or more.
+    """Return the number of choices of a question: at most the number of labels, at least two.
 
     Source: HumanPCR, table 3 (random scores that need tasks with two choices).
     """
@@ -44,7 +44,7 @@ def n_wanted(n_choices: int, space: LabelSpace | None) -> int:
 
 
 def open_labels(record: AnnotationRecord, space: LabelSpace) -> tuple[str, ...]:
-    """The labels that are false of a record."""
+    """Return the labels that are false of a record."""
     right = space.find(record.label)
     known = _true_with(record, space)
     true = {*known, *(() if right is None else map(normal_form, right.synonyms))}
@@ -57,7 +57,7 @@ def open_labels(record: AnnotationRecord, space: LabelSpace) -> tuple[str, ...]:
 
 
 def apart(space: LabelSpace) -> dict[str, int]:
-    """A number for each label; labels that are true with one another, or say the same, have one number."""
+    """Return a group number per label; labels that can be true together, or mean the same, share a number."""
     places = {label.name: i for i, label in enumerate(space.labels)}
     by_words: dict[Collection[str], int] = {}
     pairs = [(i, places[other]) for name, i in places.items() for other in space.kin(name) if other in places]
@@ -139,7 +139,7 @@ def _true_with(record: AnnotationRecord, space: LabelSpace | None) -> tuple[str,
 def options_fault(
     question: str, record: AnnotationRecord, wrong: Sequence[str], *, n: int, space: LabelSpace | None
 ) -> Objection | None:
-    """The first thing that is wrong with wrong choices; None where nothing is.
+    """Return the first fault of wrong choices; None if there is none.
 
     Reasons: ``wrong-number``, ``truth-among-wrong``, ``paraphrase``, ``also-true``, ``odd-kind``,
     ``odd-length``, ``overlapping``, ``refers-to-choices``, ``not-plain`` (several lines, marks, letters of
@@ -171,7 +171,7 @@ def options_fault(
 
 
 def _not_plain(right: str, wrong: Sequence[str]) -> Objection | None:
-    """A wrong choice that is not one line of words, or is written as a letter where the right one is not."""
+    """Reject a wrong choice that is not one line, or looks like a letter although the right one does not."""
     for name in wrong:
         if marks := _MARKED.search(name):
             detail = f"{name!r} holds {marks[0]!r}; wanted is one line of plain words"
@@ -182,7 +182,7 @@ def _not_plain(right: str, wrong: Sequence[str]) -> Objection | None:
 
 
 def in_order(right: str, wrong: Sequence[str], *, rng: np.random.Generator) -> tuple[tuple[str, ...], int]:
-    """The choices in an order that is drawn, and the place of the right one; numbers ascend."""
+    """Return the choices in a drawn order, and the right one's index; numbers ascend."""
     texts = (right, *wrong)
     if all(text.isdecimal() for text in texts):
         ordered = tuple(sorted(texts, key=int))

@@ -24,7 +24,7 @@ FOR_PEOPLE: Final = "for_people"
 
 
 class Call(Record, omit_defaults=True):
-    """How a question came about: its record, the template or the call, who wrote and checked it."""
+    """The origin of a question: its record, the template or call, its writer and checker."""
 
     item_id: str
     record: str
@@ -44,7 +44,7 @@ class Call(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A question on its way: its record and task, its words, its wrong choices, and how it came about.
+    """A question in progress: record, task, text, wrong choices, and origin.
 
     `for_people` says why a person should look at it in any case.
     """
@@ -58,12 +58,12 @@ class Question:
 
     @property
     def key(self) -> str:
-        """Its name everywhere."""
+        """Return its unique name."""
         return self.pair.key
 
 
 def draft_of(question: Question, *, name: str, seed: int) -> Draft:
-    """A question as a draft for the gates; the order of its choices is drawn."""
+    """Return a question as a draft for the gates, with a drawn order of choices."""
     pair, record = question.pair, question.pair.record
     home = pair.order.home
     rng = generator(seed, "order", question.key)
@@ -94,13 +94,13 @@ def draft_of(question: Question, *, name: str, seed: int) -> Draft:
 
 
 def item_of(draft: Draft, *, licence: str, maker: str) -> Item:
-    """A draft as an item under its own id."""
+    """Return a draft as an item under its own id."""
     provenance = Provenance(source=draft.tags["source"], licence=licence, maker=maker)
     return item_of_draft(draft, item_id=draft.draft_id, provenance=provenance)
 
 
 def humanpcr_rows(items: Sequence[Item]) -> dict[str, list[dict[str, object]]]:
-    """The rows of each file that `vidence run humanpcr` reads; those of other levels have none."""
+    """Return the rows of each file that `vidence run humanpcr` reads; other levels have none."""
     rows: dict[str, list[dict[str, object]]] = defaultdict(list)
     for item in items:
         level, dimension = item.tags["level"], item.tags["dimension"]
@@ -142,7 +142,7 @@ def write_set(items: Sequence[Item], calls: Mapping[str, Call], out: Path) -> tu
 
 
 def link_media(plan: Plan, used: Collection[str], *, root: Path, out: Path) -> None:
-    """Make ``media/SOURCE`` lead to the folder of the media of each source that names one.
+    """Link ``media/SOURCE`` to each source's media folder.
 
     Raises:
         UsageError: something else is there.

@@ -1,4 +1,4 @@
-"""Rules of questions: no answer, caption, mention of texts, or double question in them."""
+"""Rules for question texts: no answer, caption, reference to texts, or double question in them."""
 
 import re
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ _DOUBLED: Final = re.compile(r"([bdgklmnprt])\1$")
 
 
 def stem(word: str) -> str:
-    """A word without its endings, as far as rules go; only for comparing words with each other.
+    """Return a word without regular endings, for comparisons only.
 
     >>> [stem(word) for word in ("taking", "takes", "cut", "cutting", "dried", "dry", "pressed")]
     ['tak', 'tak', 'cut', 'cut', 'dri', 'dri', 'press']
@@ -56,24 +56,24 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def stems(text: str) -> tuple[str, ...]:
-    """The stems of all words of a text, in their order."""
+    """Return the stems of all words of a text, in order."""
     return tuple(stem(word) for part in words_in(text) for word in part.split("-"))
 
 
 @lru_cache(maxsize=65536)
 def content(text: str) -> frozenset[str]:
-    """The stems of the words that carry meaning."""
+    """Return the stems of content words."""
     return frozenset(stem(word) for part in content_words(text) for word in part.split("-"))
 
 
 @cache
 def _free() -> frozenset[str]:
-    """The stems of words that any question about a picture may use."""
+    """Return the stems of words that any question about a picture may use."""
     return frozenset(map(stem, listed("common")))
 
 
 def says(text: str, phrase: str) -> bool:
-    """Whether a text has the words of a phrase behind each other, in any form.
+    """Whether a text contains the words of a phrase consecutively, in any inflection.
 
     >>> says("What is the man cutting?", "cut"), says("Who sits on the left?", "left hand")
     (True, False)
@@ -83,7 +83,7 @@ def says(text: str, phrase: str) -> bool:
 
 
 def same_words(name: str, other: str) -> bool:
-    """Whether two phrases say the same but for little words, forms and order.
+    """Whether two phrases are equal except for function words, inflection and order.
 
     >>> same_words("Holding the cup", "holds a cup"), same_words("on", "off")
     (True, False)
@@ -94,7 +94,7 @@ def same_words(name: str, other: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionSource:
-    """What a question was made of: the label, its synonyms, the caption, and words that it may use.
+    """The basis of a question: label, synonyms, caption, and permitted words.
 
     It may name `n_named` things of the caption besides, each in words that stand together.
     """
@@ -107,7 +107,7 @@ class QuestionSource:
 
 
 def fault_of(question: str, asked: QuestionSource) -> Objection | None:
-    """The first rule that a question breaks; None where it breaks none.
+    """Return the first rule that a question breaks; None if it breaks none.
 
     Source: HumanPCR, appendix B.1 and figure 12 (seven rules for the model that writes).
     Departs: the paper tells the model; here each reply is checked. `imagined` and `points-elsewhere`, the
@@ -118,7 +118,7 @@ def fault_of(question: str, asked: QuestionSource) -> Objection | None:
 
 
 def form_of(question: str) -> Objection | None:
-    """What is wrong with the form of a question or of a template, whatever it is about."""
+    """Return the formal fault of a question or template, whatever it is about."""
     return _form(question) or _texts(question)
 
 
@@ -166,13 +166,13 @@ def _caption(question: str, asked: QuestionSource) -> Objection | None:
 
 
 def imagined_words(question: str, asked: QuestionSource) -> tuple[str, ...]:
-    """Stems of a question that stand in neither caption, label nor aspect: for a person to look at."""
+    """Return stems of a question found in neither caption, label nor aspect, for people to check."""
     known = content(asked.caption) | content(asked.label) | _owned(asked.owned) | _free()
     return tuple(sorted(content(question) - known))
 
 
 def points_at(reply: str, asked: QuestionSource) -> bool:
-    """Whether an answer to the question, given the caption, is the label or one of its synonyms."""
+    """Whether an answer given the caption is the label or one of its synonyms."""
     points = reply.strip().strip("\"'.").strip()
     wanted = (asked.label, *asked.synonyms, _NUMBERS.get(asked.label, ""))
     return any(same_words(points, name) for name in wanted if name)

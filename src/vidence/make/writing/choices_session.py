@@ -1,4 +1,4 @@
-"""The stages of ``vidence make choices``, from records to drafts behind the gates."""
+"""The stages of ``vidence make choices``, from records to gated drafts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -71,7 +71,7 @@ MAKER, VERSION = "make-choices", 1
 MADE_BY: Final = f"vidence make choices {VERSION}"
 T = TypeVar("T")
 _Pieces: TypeAlias = dict[str, tuple[dict[str, str], Callable[[], Flow[T]]]]
-"""What a model is asked for, by name: what decides the result, and how it is begun."""
+"""Requests to a model by name: what determines the result, and how to start it."""
 _UNSURE: Final = "the checker gave no answer"
 _UNJUDGED: Final = "the judge gave no answer"
 
@@ -96,7 +96,7 @@ _JUDGED: Final = _ModelRequest("meaning", "choices-judged", Wrote, SAME, JUDGE)
 
 @dataclass(kw_only=True)
 class ChoicesSession(WritingSession):
-    """One session, and what its stages leave for each other."""
+    """One session, and the data that its stages pass on."""
 
     plan: Plan
     config: ChoicesConfig
@@ -111,7 +111,7 @@ class ChoicesSession(WritingSession):
     # ------------------------------------------------------------------ records and tasks
 
     def find_records(self) -> None:
-        """Find what can be used of all sources, and link their media."""
+        """Find the usable records of all sources, and link their media."""
         read = read_sources(self.plan, self.root)
         self.began("records", sum(len(annotations.records) for annotations in read.values()))
         records = gather(self.plan, read, root=self.root, context=self.context)
@@ -123,7 +123,7 @@ class ChoicesSession(WritingSession):
         self.records = records
 
     def pair(self) -> None:
-        """Say which record is asked about in which task."""
+        """Pair records with tasks."""
         if self.records is None:
             return
         self.began("tasks", len(self.records.records))
@@ -154,7 +154,7 @@ class ChoicesSession(WritingSession):
     def _expanded(
         self, orders: Sequence[Order], seeds: Mapping[str, Sequence[Phrase]]
     ) -> dict[str, tuple[str, ...]]:
-        """Further templates by a model, for each task that wants some."""
+        """Return further templates by a model, for tasks that request them."""
         pieces: _Pieces[Wrote] = {}
         for order in orders:
             texts = [phrase.text for phrase in seeds[order.name]]
@@ -169,7 +169,7 @@ class ChoicesSession(WritingSession):
     # ------------------------------------------------------------------ questions
 
     def ask_pairs(self) -> None:
-        """Make a question of each pair, by the way of its task, that breaks no rule."""
+        """Make a valid question from each pair, by its task's method."""
         pairs = self.pairs
         by_way = by_key((pair.order.rules.way, pair) for pair in pairs)
         values = self._filled(by_way.get("template", ()))
@@ -197,7 +197,7 @@ class ChoicesSession(WritingSession):
         self.questions = tuple(kept)
 
     def _filled(self, pairs: Sequence[Pair]) -> dict[str, Question | Dropped]:
-        """Templates filled with the words of records; what is ambiguous goes onto the sheet for people."""
+        """Fill templates with records; ambiguous ones go to the sheet for people."""
         path = self.root / self.config.sheet if self.config.sheet else None
         values = read_sheet(path) if path is not None and path.is_file() else {}
         usable: dict[str, tuple[Phrase, ...]] = {}
@@ -228,7 +228,7 @@ class ChoicesSession(WritingSession):
         return entries
 
     def _written(self, pairs: Sequence[Pair]) -> dict[str, Question | Dropped]:
-        """Questions that a model writes, some records in a call."""
+        """Return questions written by a model, several records per call."""
         self.began("questions", len(pairs))
         groups: dict[str, list[Pair]] = {}
         by_task = by_key((pair.order.name, pair) for pair in pairs)
@@ -269,7 +269,7 @@ class ChoicesSession(WritingSession):
         return Question(pair=pair, text=wrote.text, call=call)
 
     def check_pointing(self) -> None:
-        """Drop what another model, given the caption, answers with something else than the label."""
+        """Drop questions that another model, given the caption, answers with another label."""
         spec = self.models.spec(CHECKER)
 
         def judged(question: Question, wrote: Wrote) -> Question | Objection:
@@ -295,7 +295,7 @@ class ChoicesSession(WritingSession):
     # ------------------------------------------------------------------ options
 
     def give_options(self) -> None:
-        """Give each question wrong choices, in a way that is apart from that of the question, and checked."""
+        """Give each question wrong choices, made separately from the question, and checked."""
         questions = self.questions
         by_labels = self._by_labels([q for q in questions if q.pair.order.rules.options == "labels"])
         by_model = self._options_by_model([q for q in questions if q.pair.order.rules.options == "model"])
@@ -322,7 +322,7 @@ class ChoicesSession(WritingSession):
         self._closed("options", kept=kept, dropped=dropped)
 
     def _by_labels(self, questions: Sequence[Question]) -> dict[str, Question | Objection]:
-        """Wrong choices out of label spaces, drawn jointly for the questions of each task."""
+        """Return wrong choices from label spaces, drawn jointly for each task's questions."""
         wrong: dict[str, tuple[str, ...] | Objection] = {}
         groups: dict[tuple[str, LabelSpace], list[Question]] = defaultdict(list)
         for question in questions:
@@ -356,7 +356,7 @@ class ChoicesSession(WritingSession):
         return labels
 
     def _known(self, order: Order) -> list[tuple[str, AnnotationRecord]]:
-        """What the sources of a task say, asked about or not."""
+        """Return all records of a task's sources, used or not."""
         gathered = self.records
         return [
             (_slots(record), record)
@@ -365,7 +365,7 @@ class ChoicesSession(WritingSession):
         ]
 
     def _options_by_model(self, questions: Sequence[Question]) -> dict[str, Question | Dropped]:
-        """Wrong choices that a model writes in a call of their own."""
+        """Return wrong choices written by a model in separate calls."""
         pieces: _Pieces[Wrote] = {}
         for question in questions:
             n, record = _n_wrong(question.pair), question.pair.record
@@ -392,7 +392,7 @@ class ChoicesSession(WritingSession):
         return options
 
     def check_meaning(self) -> None:
-        """Drop questions of which a judge says that a wrong choice is right, too."""
+        """Drop questions for which a judge finds a wrong choice right, too."""
         spec = self.models.spec(JUDGE)
 
         def judged(question: Question, wrote: Wrote) -> Question | Objection:
@@ -469,7 +469,7 @@ class ChoicesSession(WritingSession):
     # ------------------------------------------------------------------ gates
 
     def gate(self) -> None:
-        """Put the questions through the gates, as drafts."""
+        """Pass the questions through the gates as drafts."""
         config = self.config
         drafts = tuple(draft_of(question, name=config.name, seed=config.seed) for question in self.questions)
         titles = {order.name: order.title for order in self.plan.orders}
@@ -480,7 +480,7 @@ class ChoicesSession(WritingSession):
     # ------------------------------------------------------------------ people, and out
 
     def review(self) -> None:
-        """Put in what is new; keep what people left of the questions."""
+        """Submit new questions, and keep those that people accepted."""
         wordings = {item.item_id: msgspec.to_builtins(item) for item in self.items}
         self.reviewed(wordings, by=MAKER)
 
@@ -492,7 +492,7 @@ class ChoicesSession(WritingSession):
         )
 
     def end(self) -> Built:
-        """Say what was made; see `Session.end`."""
+        """Report what was made; see `Session.end`."""
         messages = [f"{len(self.items):,} questions; {self.plan.taxonomy.words()}."]
         if n_doubts := sum(FOR_PEOPLE in item.tags for item in self.items):
             messages.append(f"{n_doubts:,} are to be looked at by people: the tag {FOR_PEOPLE} says why.")
@@ -514,7 +514,7 @@ class ChoicesSession(WritingSession):
 
 
 def _slots(record: AnnotationRecord) -> str:
-    """What templates can say of a record."""
+    """Return what templates can use of a record."""
     return " ".join(record.fields.values())
 
 
@@ -523,7 +523,7 @@ def _n_wrong(pair: Pair) -> int:
 
 
 def _call(pair: Pair) -> Call:
-    """How a question about a record begins."""
+    """Return the initial origin of a question about a record."""
     return Call(
         item_id=pair.key,
         record=pair.key.partition("/")[2],
@@ -559,7 +559,7 @@ def _asked(question: Question) -> QuestionSource:
 
 
 def _with_doubts(question: Question) -> Question:
-    """The question; with the words that nothing it was made of has, for people to look at."""
+    """Return the question with the words not found in its basis, for people to check."""
     names = imagined_words(question.text, _asked(question))
     return replace(question, for_people=(f"{IMAGINED}: {', '.join(names)}",)) if names else question
 

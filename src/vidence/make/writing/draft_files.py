@@ -29,17 +29,17 @@ _EVIDENCE_FORM: Final = "proactive 12.5-20 step 2: what is seen"
 
 
 class Link(Record, omit_defaults=True):
-    """A piece of knowledge: what it is called, and the page that explains it."""
+    """A piece of knowledge: its name, and the page that explains it."""
 
     title: str = ""
     url: str = ""
 
 
 class ExpertDraft(Record, omit_defaults=True):
-    """A question as an expert wrote it.
+    """A question as written by an expert.
 
     `video` and `concept_id` are names of the other files. `answer` of a choice is a letter or the words of
-    one choice. `misconception` says of each wrong choice, in their order, why somebody would take it.
+    one choice. `misconception` says of each wrong choice, in order, why somebody would take it.
     `start_s` and `end_s` are the clip in its video, and so are the times of `evidence`. `date` is the day on
     which it was written, `minutes` how long that took.
     """
@@ -67,7 +67,7 @@ COLUMNS: Final[tuple[str, ...]] = ExpertDraft.__struct_fields__
 
 
 def read_cell(column: str, value: object) -> object:
-    """The value of a cell, which stands in JSON or as the text of a spreadsheet.
+    """Return a cell's value, from JSON or from spreadsheet text.
 
     Raises:
         FieldError: it is not what the column holds.
@@ -76,7 +76,7 @@ def read_cell(column: str, value: object) -> object:
 
 
 def cell_text(column: str, value: object) -> str:
-    """A value of a JSON file as the cell of a spreadsheet, which `read_cell` reads as the same."""
+    """Return a JSON value as spreadsheet text that `read_cell` reads back."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -89,7 +89,7 @@ def cell_text(column: str, value: object) -> str:
 
 
 def _line_of(value: object) -> str | None:
-    """One entry of a list as a line; None where it has no form as one."""
+    """Return one entry of a list as a line; None if it cannot be one."""
     line: str | None = None
     if isinstance(value, str):
         line = value
@@ -129,7 +129,7 @@ def _number(column: str, value: object) -> float | None:
 
 
 def _listed(column: str, value: object) -> Sequence[object]:
-    """The entries of a list: of JSON, or one a line."""
+    """Return the entries of a list, from JSON or one per line."""
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         try:
             value = msgspec.json.decode(value)
@@ -214,7 +214,7 @@ WHOLE_ROW: Final = "row"
 
 
 class Finding(Record):
-    """One thing about one cell; a fault keeps the draft out, a warning does not."""
+    """A finding on one cell; a fault excludes the draft, a warning does not."""
 
     row_id: str
     column: str
@@ -225,10 +225,10 @@ class Finding(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class DraftRow:
-    """A row as it was handed in: where it stands, its cells as texts, and the draft that was read from it.
+    """A submitted row: its place, its cells as texts, and the parsed draft.
 
     Cells that could not be read have their names in `unread`, and in the draft their empty value. `draft` is
-    None where the whole row could not be read.
+    None if the whole row could not be read.
     """
 
     row_id: str
@@ -239,7 +239,7 @@ class DraftRow:
 
     @property
     def unread(self) -> frozenset[str]:
-        """The columns with unreadable cells."""
+        """Return the columns with unreadable cells."""
         return frozenset(finding.column for finding in self.findings)
 
 
@@ -249,7 +249,7 @@ _STEP: Final = re.compile(r"(?m)^\s*\d+[.)]\s+")
 
 
 def draft_files(path: Path) -> tuple[Path, ...]:
-    """The file, or those of a folder in the order of their names.
+    """Return the file, or those of a folder by name.
 
     Raises:
         DataError: there is none.
@@ -263,7 +263,7 @@ def draft_files(path: Path) -> tuple[Path, ...]:
 
 
 def read_drafts(path: Path) -> tuple[DraftRow, ...]:
-    """Every row of the files, whatever is wrong with it, in order.
+    """Return every row of the files, even faulty ones, in order.
 
     Raises:
         DataError: a file cannot be read at all.
@@ -338,7 +338,7 @@ def _row(where: str, row: Mapping[str, object]) -> DraftRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """A released file as the files of experts; `notes` is what its reader says."""
+    """A released file as experts' files; `notes` are its reader's notes."""
 
     subjects: Mapping[str, Subject]
     concepts: tuple[Concept, ...]
@@ -348,7 +348,7 @@ class Imported:
 
 
 def import_mmvu(path: Path) -> Imported:
-    """MMVU's released questions: a concept for each textbook of a subject, a video for each clip.
+    """Convert MMVU's released questions: a concept per textbook of a subject, a video per clip.
 
     Source: MMVU, the released validation.json.
     Departs: it has no chapters, times, misconceptions, authors; a rationale without numbered lines is one
@@ -411,7 +411,7 @@ SHEET_FILE: Final = "drafts-checked.csv"
 
 
 def checked_sheet(rows: Sequence[DraftRow]) -> bytes:
-    """The sheet as CSV in UTF-8 that spreadsheets open, and that is read as drafts again.
+    """Return the sheet as CSV in UTF-8 for spreadsheets, readable as drafts again.
 
     The columns ``place`` and ``state``, all columns of drafts that somebody used, and for each column with
     findings ``fault:COLUMN`` or ``warning:COLUMN``.
@@ -435,7 +435,7 @@ def checked_sheet(rows: Sequence[DraftRow]) -> bytes:
 
 
 def state_of(row: DraftRow) -> str:
-    """``fault``, ``warning`` or ``ok``."""
+    """Return ``fault``, ``warning`` or ``ok``."""
     if any(finding.is_fault for finding in row.findings):
         return "fault"
     return "warning" if row.findings else "ok"

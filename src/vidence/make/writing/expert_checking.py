@@ -23,7 +23,7 @@ from vidence.records import by_key
 from vidence.text import letter_index, normal_form
 
 Said: TypeAlias = tuple[str, str, bool, str]
-"""Column, kind, whether it is a fault, words."""
+"""Column, kind, whether it is a fault, text."""
 FAULT: Final = True
 WARNING: Final = False
 _PSEUDONYM: Final = re.compile(r"\w[\w.-]{0,63}")
@@ -57,7 +57,7 @@ class Shelf:
 
 
 def check_rows(rows: Sequence[DraftRow], shelf: Shelf) -> tuple[DraftRow, ...]:
-    """The rows with everything that was found, in the order of rows; cells that were not read are left."""
+    """Return the rows with all findings, in order; unreadable cells are unchanged."""
     among = by_key(_among(rows, shelf))
     return tuple(
         row
@@ -149,7 +149,7 @@ def _is_day(text: str) -> bool:
 
 
 def right_place(draft: ExpertDraft) -> int | None:
-    """The place of the right choice: of the letter, or of the one choice that says the same; else None."""
+    """Return the index of the right choice, by letter or unique text; else None."""
     if re.fullmatch(r"[A-Z]", draft.answer) and letter_index(draft.answer) < len(draft.choices):
         return letter_index(draft.answer)
     same = [i for i, choice in enumerate(draft.choices) if choice == draft.answer]
@@ -157,7 +157,7 @@ def right_place(draft: ExpertDraft) -> int | None:
 
 
 def answer_text(draft: ExpertDraft) -> str:
-    """The words of the right answer; empty where that is not clear."""
+    """Return the right answer's text; empty if it is unclear."""
     if draft.kind != "choice":
         return draft.answer
     place = right_place(draft)
@@ -202,7 +202,7 @@ def _of_choice(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
 
 
 def _given_away(draft: ExpertDraft) -> Iterator[Said]:
-    """The answer stands in the question (of letters of another word: a warning), or in the first step."""
+    """Yield findings if the question or its first step contains the answer."""
     answer, question = normal_form(answer_text(draft)), normal_form(draft.question)
     if not answer:
         return

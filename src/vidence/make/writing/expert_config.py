@@ -1,4 +1,4 @@
-"""What a configuration of `vidence make expert` says."""
+"""The configuration of `vidence make expert`."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, TypeAlias
@@ -23,7 +23,7 @@ from vidence.records import Record
 
 Form: TypeAlias = Literal["mmvu", "humanpcr-r"]
 REASONING = ("causal", "prediction", "counter-factual", "assessment", "planning")
-"""HumanPCR's five types of reasoning (appendix B.3.1, step 2)."""
+"""Source: HumanPCR, appendix B.3.1, step 2 (five types of reasoning)."""
 
 
 _BOUNDS: Mapping[Form, dict[str, float]] = {
@@ -68,21 +68,21 @@ class DraftRules(Record, omit_defaults=True):
     least_proactive: CountOrNone = 1
 
     def of(self, form: Form) -> "DraftRules":
-        """The rules with the bounds of a form where none is given."""
+        """Return the rules, with a form's bounds as defaults."""
         usual = _BOUNDS[form]
         given = {name: getattr(self, name) for name in usual if getattr(self, name) is not None}
         return msgspec.structs.replace(self, **(usual | given))
 
 
 class VideoRules(Record, omit_defaults=True):
-    """Where videos are listed; `kept` is what ``vidence videos select`` kept of them (``kept.csv``)."""
+    """The list of videos; `kept` is the result of ``vidence videos select`` (``kept.csv``)."""
 
     file: str = "videos.jsonl"
     kept: str = ""
 
 
 class LicenceRules(Record, omit_defaults=True):
-    """Where licences were kept (`vidence videos licence`); `manual` is the sheet of people, see there."""
+    """The file of licence checks (`vidence videos licence`), and people's sheet `manual`."""
 
     kept: str = "licences.jsonl"
     manual: str = ""
@@ -90,7 +90,7 @@ class LicenceRules(Record, omit_defaults=True):
 
 
 class OnlineRules(Record, omit_defaults=True):
-    """With `online` the pages of knowledge are looked up in Wikipedia, and kept with their date in `kept`."""
+    """With `online`, knowledge pages are checked in Wikipedia, and recorded with dates in `kept`."""
 
     online: bool = False
     kept: str = "pages.jsonl"
@@ -98,7 +98,7 @@ class OnlineRules(Record, omit_defaults=True):
 
 
 class ExpertGates(Record, omit_defaults=True):
-    """The gates of `vidence items gate` on what passed the checks, by the rule of a paper.
+    """The gates of `vidence items gate` for checked drafts, by a paper's rule.
 
     `text_only` are the names of models that see the words alone; `one_frame` and `needs_all` name one each.
     `blind` are the structures that texts give away: with the preset ``mmvu`` their questions are left open
@@ -116,13 +116,13 @@ class ExpertGates(Record, omit_defaults=True):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The names of all models that are asked."""
+        """Return the names of all models that are asked."""
         readers = (*self.text_only, *filter(None, (self.one_frame, self.needs_all)))
         return (*readers, *(self.judge.models if self.judge is not None else ()))
 
     @property
     def rules(self) -> GateRules:
-        """The rules of the gates."""
+        """Return the rules of the gates."""
         rules = GateRules.of(
             PRESETS[self.preset], text_only=self.text_only, one_frame=self.one_frame, needs_all=self.needs_all
         )
@@ -130,7 +130,7 @@ class ExpertGates(Record, omit_defaults=True):
 
 
 class ExpertConfig(WrittenConfig, omit_defaults=True):
-    """The configuration; paths start from its folder. `media` is the folder that paths of videos start from.
+    """The configuration; paths are relative to its folder, and video paths to `media`.
 
     `form` says by which paper's rules drafts are checked. `origin` (in the file: ``import``) reads `drafts`
     as a released file: what such a file does not have is a warning then. The choices of a question are put
@@ -153,7 +153,7 @@ class ExpertConfig(WrittenConfig, omit_defaults=True):
 
     @property
     def films(self) -> VideoRules:
-        """Where videos are listed, and which were kept."""
+        """Return the lists of videos and of kept videos."""
         return VideoRules(file=self.videos) if isinstance(self.videos, str) else self.videos
 
     def __post_init__(self) -> None:

@@ -23,7 +23,7 @@ _NAME: Final = re.compile(r"[\w-]{11}", re.ASCII)
 
 
 class Film(Record, omit_defaults=True):
-    """A video: its address, its file below the folder of media, or both.
+    """A video: its address, its file in the media folder, or both.
 
     `duration_s` counts where the file is not here, `published` is the day on which it was. `licence` is said
     of videos that no platform has. `refused` says why people left it out: a lecture, much text on the screen,
@@ -42,17 +42,17 @@ class Film(Record, omit_defaults=True):
 
     @property
     def source(self) -> str:
-        """What clips of one film share."""
+        """Return what clips of one film share."""
         return self.source_id or (youtube_id(self.url) if self.url else self.video_id)
 
     @property
     def film(self) -> str:
-        """The name that its platform knows it by; else its id."""
+        """Return the platform's id; else its own id."""
         return youtube_id(self.url) if self.url else self.video_id
 
 
 class Length(Record, omit_defaults=True):
-    """What a file says of itself; `why` says why it says nothing."""
+    """A file's stated length; `why` says why there is none."""
 
     duration_s: float | None = None
     sha256: str = ""
@@ -61,14 +61,14 @@ class Length(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Films:
-    """All videos of a file in their order, and why some cannot be used."""
+    """All videos of a file, in order, and why some are unusable."""
 
     films: tuple[Film, ...]
     dropped: tuple[Dropped, ...]
 
 
 def read_films(path: Path) -> Films:
-    """The videos of a file of JSON lines.
+    """Read the videos of a JSON lines file.
 
     Reasons: ``unreadable``, ``repeated-id``, ``no-place`` (neither address nor file), ``no-film-name`` (an
     address on YouTube that names no film), ``refused-by-people``.
@@ -112,7 +112,7 @@ def _dropped(film: Film, reason: str, detail: str, *, stage: str = VIDEOS) -> Dr
 
 
 def day_of(moment: str) -> date | None:
-    """The day of a moment as platforms write it; None where it is none.
+    """Parse the day of a platform's timestamp; None if it is invalid.
 
     >>> day_of("2024-05-01T12:00:00Z"), day_of("")
     (datetime.date(2024, 5, 1), None)
@@ -125,7 +125,7 @@ def day_of(moment: str) -> date | None:
 
 @dataclass(frozen=True, kw_only=True)
 class LicenceDesk:
-    """Every look at a licence that was kept, what two people found, and when it is now."""
+    """All stored licence checks, people's findings, and the current time."""
 
     kept: Sequence[LicenceCheck]
     by_people: Mapping[str, LicenceCheck]
@@ -143,7 +143,7 @@ class LicenceDesk:
         return cls(kept=read_looks(kept, LicenceCheck), by_people=people, now=now, days=days)
 
     def look(self, films: Sequence[Film]) -> tuple[dict[str, LicenceCheck | None], tuple[Dropped, ...]]:
-        """The check that lets each video pass, by id (None: it states its licence itself), and the others.
+        """Return each video's passing check by id (None: it states its own licence), and the other videos.
 
         Reasons: ``licence-refused``, ``licence-gone``, ``licence-unknown``, ``licence-old``,
         ``licence-not-checked``. Nothing is asked of a platform here.
@@ -182,7 +182,7 @@ _MOST_NAMED: Final = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """What a selection says of videos, by their names and by the hashes of their files.
+    """A selection's verdicts on videos, by name and by file hash.
 
     `kept` are those that it kept, `refused` the others with the reasons, `published` the days that it knows.
     """
@@ -232,7 +232,7 @@ def read_selection(path: Path) -> Selection:
 def not_selected(
     films: Sequence[Film], lengths: Mapping[str, Length], selection: Selection
 ) -> tuple[Dropped, ...]:
-    """The videos that a selection did not keep, for the reason ``not-selected``, with its words.
+    """Return the videos dropped by a selection, with the reason ``not-selected`` and its text.
 
     A video is the one of the list that has the hash of its file or, where that is in no row, its path, its
     id or its address.
@@ -249,6 +249,6 @@ def not_selected(
 
 
 def names_of(film: Film, lengths: Mapping[str, Length]) -> tuple[str, ...]:
-    """The names that a list may know a video by, the surest first."""
+    """Return the names that a list may use for a video, most reliable first."""
     sha256 = lengths[film.video_id].sha256 if film.video_id in lengths else ""
     return tuple(filter(None, (sha256, film.path, film.video_id, film.url.strip())))

@@ -1,4 +1,4 @@
-"""Checked drafts as questions of our format, and as what a review shows of them."""
+"""Checked drafts as items, and as a review shows them."""
 
 import hashlib
 from collections import Counter
@@ -26,7 +26,7 @@ _STATES: Final = ("covered", "filmed", "open", "dropped")
 
 
 def findings_table(rows: Sequence[DraftRow]) -> Table:
-    """How often each kind of finding came up, by column; of how many rows."""
+    """Return the frequency of each kind of finding, by column, over rows."""
     findings = [entry for row in rows for entry in row.findings]
     counts = Counter((entry.column, entry.kind, entry.is_fault) for entry in findings)
     hit = Counter(key[:2] for key in {(f.column, f.kind, f.row_id) for f in findings})
@@ -46,7 +46,7 @@ def findings_table(rows: Sequence[DraftRow]) -> Table:
 
 
 def concepts_table(curriculum: Curriculum, asked: Collection[str]) -> Table:
-    """Concepts by chapter: covered, filmed but not covered, open, dropped or not usable.
+    """Return concepts by chapter: covered, filmed, open, dropped or unusable.
 
     Args:
         curriculum: the concepts.
@@ -77,7 +77,7 @@ def concepts_table(curriculum: Curriculum, asked: Collection[str]) -> Table:
 
 
 def textbooks_table(concepts: Sequence[Concept], drafts: Sequence[ExpertDraft]) -> Table:
-    """How many drafts rest on each textbook."""
+    """Return the number of drafts per textbook."""
     book_of = {concept.concept_id: concept.textbook for concept in concepts}
     counts = Counter(book_of[draft.concept_id] for draft in drafts if draft.concept_id in book_of)
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -91,7 +91,7 @@ def textbooks_table(concepts: Sequence[Concept], drafts: Sequence[ExpertDraft]) 
 
 
 def counts_table(concepts: Sequence[Concept], drafts: Sequence[ExpertDraft], sources: Sequence[str]) -> Table:
-    """Links, textbooks, clips by their number of questions, sources."""
+    """Return numbers of links, textbooks, clips by number of questions, and sources."""
     links = [link.url for draft in drafts for link in draft.knowledge]
     pages = [page_of(url) for url in links]
     books = {concept.concept_id: concept.textbook for concept in concepts}
@@ -133,7 +133,7 @@ class Ground:
 
     @property
     def provenance(self) -> Provenance:
-        """Where the video is from, and its licence: of the check, or else as the video's record says."""
+        """Return the video's origin and licence: by the check, or as its record states."""
         licence = self.film.licence
         if self.licence is not None:
             licence = f"{self.licence.licence}, as declared on {self.licence.at:%Y-%m-%d}"
@@ -141,7 +141,7 @@ class Ground:
 
 
 def item_of(draft: ExpertDraft, ground: Ground, *, benchmark: str) -> Item:
-    """A draft without faults as a question; the media path starts from the folder of media."""
+    """Return a valid draft as an item; its media path is relative to the media folder."""
     place = right_place(draft) if draft.kind == "choice" else None
     tags = {
         "subject": ground.subject.subject,
@@ -183,7 +183,7 @@ def item_of(draft: ExpertDraft, ground: Ground, *, benchmark: str) -> Item:
 
 
 def shuffled(item: Item, *, seed: int) -> Item:
-    """The question with its choices in an order drawn from the seed and its id.
+    """Return the question with choices in an order drawn from the seed and its id.
 
     Questions whose words name letters or other choices stay as they are.
     """
@@ -212,7 +212,7 @@ def to_review(item: Item, draft: ExpertDraft, *, author: str) -> dict[str, objec
 
 
 def marked_open(items: Sequence[Item], open_at: Mapping[str, Sequence[str]]) -> tuple[Item, ...]:
-    """The questions with the tag ``left_open`` where gates left them to people: the gates by name."""
+    """Return the questions, tagging those left open by gates with ``left_open``."""
     return tuple(
         msgspec.structs.replace(item, tags={**item.tags, OPEN_TAG: ", ".join(open_at[item.item_id])})
         if open_at.get(item.item_id)

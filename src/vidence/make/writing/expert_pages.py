@@ -28,7 +28,7 @@ _PATH: Final = "/wiki/"
 
 
 class Page(Record, omit_defaults=True):
-    """A page by its language and its title, decoded and with blanks; `fragment` is a part of it.
+    """A page by language and decoded title; `fragment` is a section.
 
     >>> page_of("https://en.wikipedia.org/wiki/Lens#Types_of_simple_lenses")
     Page(language='en', title='Lens', fragment='Types of simple lenses')
@@ -40,12 +40,12 @@ class Page(Record, omit_defaults=True):
 
     @property
     def name(self) -> str:
-        """Language and title in one text."""
+        """Return language and title as one text."""
         return f"{self.language}:{self.title}"
 
 
 def page_of(url: str) -> Page | tuple[str, str]:
-    """The page that a link names, or the kind of what is wrong with it, and words.
+    """Return the page that a link names, or the kind of fault and a message.
 
     Kinds are ``not-wikipedia`` and ``link-form``: Wikipedia, in another form than is asked for.
 
@@ -82,7 +82,7 @@ PageOutcome: TypeAlias = Literal["page", "redirect", "disambiguation", "missing"
 
 
 class PageLook(Record, omit_defaults=True):
-    """One look at one page, by language and title; `to` is where a redirect leads."""
+    """One check of a page, by language and title; `to` is a redirect's target."""
 
     page: str
     outcome: PageOutcome
@@ -119,7 +119,7 @@ class _Answer(msgspec.Struct, frozen=True, rename={"more": "continue"}):
 
 
 class Wikipedia:
-    """The API at an address, which has ``{language}`` where the language stands."""
+    """The API at an address with the placeholder ``{language}``."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class Wikipedia:
         self._address, self._now, self._wait = address.rstrip("/"), now, wait
 
     def look(self, pages: Iterable[Page]) -> Iterator[list[PageLook]]:
-        """One look at each page, language by language, 50 at a time."""
+        """Yield a check of each page, by language, 50 at a time."""
         import httpx2
 
         by_language = by_key((page.language, page.title) for page in pages)
@@ -179,7 +179,7 @@ class Wikipedia:
 
 
 def _answer(status: int, body: bytes) -> _Query | Unread:
-    """The pages of an answer."""
+    """Return the pages in an answer."""
     if status != 200:
         return Unread(why=f"the server answered {status}", is_passing=status >= 500 or status == 429)
     try:
@@ -192,7 +192,7 @@ def _answer(status: int, body: bytes) -> _Query | Unread:
 def look_up(
     pages: Sequence[Page], *, kept: Path, now: datetime, days: float, api: Callable[[], Wikipedia]
 ) -> dict[str, PageLook]:
-    """The last look at each page: from what is kept, where it is believed still, else asked for.
+    """Return each page's last check: a stored one if recent enough, else a new one.
 
     What was found stands in `kept` before the next 50 are asked for.
 
@@ -215,5 +215,5 @@ def look_up(
 
 
 def outcomes(looks: Mapping[str, PageLook]) -> dict[str, int]:
-    """How many pages have which outcome."""
+    """Return the number of pages by outcome."""
     return dict(sorted(Counter(look.outcome for look in looks.values()).items()))

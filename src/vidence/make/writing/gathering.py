@@ -34,7 +34,7 @@ _TRAIN: Final = ("train", "training", "trainval")
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A record that is asked about in a task; `key` is the name of its question everywhere."""
+    """A record and a task; `key` is the unique name of its question."""
 
     key: str
     order: Order
@@ -44,7 +44,7 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class GatheredRecords:
-    """The records that can be used, by their names in the set, and the account of the others."""
+    """The usable records by name, and the account of the others."""
 
     taken: tuple[str, ...]
     records: Mapping[str, AnnotationRecord]
@@ -55,7 +55,7 @@ class GatheredRecords:
 
 
 def read_sources(plan: Plan, root: Path) -> dict[str, Annotations]:
-    """What is in the files of all sources that tasks want.
+    """Read the files of all sources that tasks need.
 
     Raises:
         VidenceError: a file cannot be used.
@@ -72,7 +72,7 @@ def read_sources(plan: Plan, root: Path) -> dict[str, Annotations]:
 def gather(
     plan: Plan, read: Mapping[str, Annotations], *, root: Path, context: BuildContext
 ) -> GatheredRecords:
-    """The records of all sources that can be used.
+    """Return all usable records of all sources.
 
     Reasons: ``no-medium``, ``missing``, ``unreadable``, ``span-outside``, ``train-split``, ``no-licence``,
     ``label-not-in-space``, ``contradiction``, ``twice``, and those of the formats.
@@ -126,7 +126,7 @@ def gather(
 
 
 def _once(name: str, taken: Collection[str]) -> str:
-    """The name, or where it is taken the same with a number."""
+    """Return the name, with a number if it is taken."""
     number = 2
     once = name
     while once in taken:
@@ -136,14 +136,14 @@ def _once(name: str, taken: Collection[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Looker:
-    """What is asked of each record of a source."""
+    """The checks of a source's records."""
 
     source: SourceRules
     root: Path
     context: BuildContext
 
     def fault(self, record: AnnotationRecord, spaces: Mapping[str, LabelSpace]) -> tuple[str, str] | None:
-        """Why a record cannot be used, with what was seen."""
+        """Return why a record is unusable, with the value seen."""
         split = record.source_split or self.source.split
         if split.casefold() in _TRAIN and not self.source.allow_train:
             return "train-split", f"split {split!r}; set allow_train to use it"
@@ -159,7 +159,7 @@ class _Looker:
         return None
 
     def _unreadable(self, media: Sequence[Media]) -> tuple[str, str] | None:
-        """What is wrong with the files of a record, where a folder of media is named."""
+        """Return what is wrong with a record's files, if a media folder is given."""
         if not self.source.media:
             return None
         for medium in media:
@@ -179,7 +179,7 @@ class _Looker:
         return None
 
     def completed(self, record: AnnotationRecord) -> AnnotationRecord:
-        """The record with what its source says for it, and its media under the folder of the set."""
+        """Return the record with its source's defaults, and media paths in the set's folder."""
         return msgspec.structs.replace(
             record,
             media=tuple(_placed(medium, self.source.name) for medium in record.media),
@@ -192,7 +192,7 @@ class _Looker:
 
 
 def _media_fault(media: Sequence[Media]) -> tuple[str, str] | None:
-    """A question shows an image, two to six images, or one clip."""
+    """Reject media other than one image, two to six images, or one clip."""
     if not media or not all(entry.path or entry.url for entry in media):
         return "no-medium", "the record names none"
     if len(media) > MOST_MEDIA:
@@ -216,7 +216,7 @@ def _contradictions(
     spaces: Mapping[str, Mapping[str, LabelSpace]],
     source_of: Mapping[str, str],
 ) -> dict[str, str]:
-    """Records that say something else of the same thing than another one, and what."""
+    """Return records that contradict another one about the same thing, and how."""
     groups: dict[tuple[object, ...], list[str]] = defaultdict(list)
     for name, record in records.items():
         if record.label and not record.question:
@@ -250,7 +250,7 @@ def _agree(record: AnnotationRecord, other: AnnotationRecord, space: LabelSpace 
 def pair_up(
     plan: Plan, gathered: GatheredRecords, *, limit: int | None
 ) -> tuple[tuple[str, ...], tuple[Pair, ...], tuple[Dropped, ...]]:
-    """Every record with every task that wants its source: all names, the pairs that stay, and the others.
+    """Pair every record with every task that uses its source: all names, kept pairs, dropped ones.
 
     Reasons: ``other-medium``, ``no-label``, ``no-caption``, ``no-question``, ``over-label``, ``over-most``,
     ``over-the-limit``. Which of too many stay is drawn from the seed and the names.
@@ -295,7 +295,7 @@ def _unfit(order: Order, record: AnnotationRecord, space: LabelSpace | None) -> 
 
 
 def medium_word(media: Sequence[Media]) -> str:
-    """``image``, ``images`` or ``video``."""
+    """Return ``image``, ``images`` or ``video``."""
     if any(medium.kind != "image" for medium in media):
         return "video"
     return "image" if len(media) == 1 else "images"
@@ -304,7 +304,7 @@ def medium_word(media: Sequence[Media]) -> str:
 def _thinned(
     mine: Sequence[Pair], order: Order, *, seed: int, limit: int | None
 ) -> tuple[list[Pair], list[Dropped]]:
-    """Those of a task that are not too many, in their own order."""
+    """Limit a task's pairs, keeping their order."""
     rules = order.rules
     by_label: Counter[str] = Counter()
     out: dict[str, tuple[str, str]] = {}
@@ -327,10 +327,10 @@ def _thinned(
 
 
 def rank(seed: int, name: str) -> bytes:
-    """A place in an order that is drawn from a seed."""
+    """Return a sort key drawn from a seed."""
     return hashlib.sha256(f"choices/{seed}/{name}".encode()).digest()
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
-    """Numbers that depend on a seed and on what they are for, and on nothing else."""
+    """Return a generator determined by a seed and its purpose."""
     return np.random.default_rng(list(rank(seed, "/".join(names))))

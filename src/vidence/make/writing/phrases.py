@@ -36,7 +36,7 @@ _LINE: Final = re.compile(r"^\W{0,3}(\d{1,2})\s*[.):]\s*(\S.*)$")
 
 
 class Phrase(Record, omit_defaults=True):
-    """A template: its text with slots in braces, whether it is a seed, whether a person accepted it."""
+    """A template: its text with slots in braces, whether it is a seed, and whether a person accepted it."""
 
     text: str
     is_seed: bool = True
@@ -44,12 +44,12 @@ class Phrase(Record, omit_defaults=True):
 
     @property
     def slots(self) -> frozenset[str]:
-        """The names in braces."""
+        """Return the names in braces."""
         return frozenset(_SLOT.findall(self.text))
 
     @property
     def names_one(self) -> bool:
-        """Whether it speaks of one person, or of a part of one, as if there were no other."""
+        """Whether it refers to one person, or a part of one, as if there were no other."""
         return any(pattern.search(self.text) for pattern in (_THE_PERSON, _A_PART))
 
 
@@ -62,7 +62,7 @@ class Decision:
 
 
 def read_seeds(seeds: str | tuple[str, ...], root: Path) -> tuple[Phrase, ...]:
-    """The templates of a task: as they are listed, or the lines of a file; ``#`` begins a remark.
+    """Return a task's templates from a list, or from a file's lines; ``#`` starts a comment.
 
     Raises:
         UsageError: the file cannot be read, or has none.
@@ -80,7 +80,7 @@ def read_seeds(seeds: str | tuple[str, ...], root: Path) -> tuple[Phrase, ...]:
 
 
 def read_list(text: str, *, least: int) -> tuple[str, ...] | Objection:
-    """The numbered lines of a reply, of which there are `least` or more."""
+    """Return the numbered lines of a reply with at least `least` of them."""
     entries = [match[2].strip() for line in text.splitlines() if (match := _LINE.match(line)) is not None]
     if len(entries) < least:
         detail = f"it has {len(entries)} numbered lines; wanted are {least} or more"
@@ -91,7 +91,7 @@ def read_list(text: str, *, least: int) -> tuple[str, ...] | Objection:
 def choose_phrases(
     task: str, seeds: Sequence[Phrase], more: Sequence[str], *, near: float
 ) -> tuple[tuple[Phrase, ...], tuple[Dropped, ...]]:
-    """The seeds and those of a model that are new, have the slots of a seed and the form of a question.
+    """Return the seeds, and a model's new templates with a seed's slots and the form of a question.
 
     Reasons: ``slots-changed``, ``near-repeat``, and those of `rules.form_of`. Seeds are checked too.
 
@@ -127,7 +127,7 @@ def choose_phrases(
 def decided(
     phrases: Sequence[Phrase], values: Mapping[str, Decision]
 ) -> tuple[tuple[Phrase, ...], tuple[str, ...]]:
-    """The templates after people have looked, and the texts of those that they refused."""
+    """Return the templates after people's decisions, and the rejected texts."""
     kept: list[Phrase] = []
     refused: list[str] = []
     for phrase in phrases:
@@ -144,7 +144,7 @@ def decided(
 
 @dataclass(frozen=True, kw_only=True)
 class Filled:
-    """A template with the words of a record, and the words that the record has given it."""
+    """A filled template, and the record's words used in it."""
 
     text: str
     phrase: Phrase
@@ -199,7 +199,7 @@ def referring(boxes: Sequence[Box]) -> str:
 
 
 def pick(phrases: Sequence[Phrase], record: AnnotationRecord, rng: np.random.Generator) -> Filled | str:
-    """One of the templates that fit a record, drawn; or why none does, the last reason."""
+    """Return a drawn template that fits a record, or the reason that none does."""
     why = "no-slot"
     for place in rng.permutation(len(phrases)):
         result = fill(phrases[int(place)], record)
@@ -210,7 +210,7 @@ def pick(phrases: Sequence[Phrase], record: AnnotationRecord, rng: np.random.Gen
 
 
 def sheet(rows: Sequence[tuple[str, str, int, str]]) -> bytes:
-    """The sheet of templates that are ambiguous: task, text, for how many records, and one of these."""
+    """Return the sheet of ambiguous templates: task, text, number of records, and an example."""
     lines = [COLUMNS, *((task, text, str(n), example, "", "") for task, text, n, example in rows)]
     return csv_text(lines, is_data=True).encode()
 

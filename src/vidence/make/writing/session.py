@@ -1,4 +1,4 @@
-"""The stages of written questions after their gates: review, questions, release."""
+"""The stages of written questions after their gates: review, items, release."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ _AGES: Final = ("tags", "provenance")  # what may change without another questio
 
 
 class QuestionReview(ReviewFolder, omit_defaults=True):
-    """The review by people: `folder` is that of `vidence items review`, `protocol` a name or a file.
+    """The review by people: `folder` is that of `vidence items review`, `protocol` a name or file.
 
     What is not decided yet stays in the set where `waiting` is ``keep``.
     """
@@ -43,7 +43,7 @@ class QuestionReview(ReviewFolder, omit_defaults=True):
     waiting: Literal["keep", "hold"] = "hold"
 
     def named(self, root: Path) -> str:
-        """The protocol by its name, or the path of its file from the folder of the configuration."""
+        """Return the protocol's name, or its file's path from the configuration's folder."""
         return str(root / self.protocol) if self.protocol.endswith(".toml") else self.protocol
 
 
@@ -55,7 +55,7 @@ class WrittenConfig(MadeConfig, omit_defaults=True):
 
 @dataclass(kw_only=True)
 class WritingSession(Session):
-    """One session, and the questions that are left; `tally` is the tag by which the account counts them."""
+    """One session, and the remaining questions; `tally` is the tag that the account counts by."""
 
     config: WrittenConfig
     models: Models | None = None
@@ -64,22 +64,22 @@ class WritingSession(Session):
     n_undecided: int = 0
 
     def take(self, items: Sequence[Item]) -> None:
-        """Take what is left of the questions."""
+        """Take over the remaining questions."""
         self.items = tuple(items)
         self.tasks = [item.tags.get(self.tally, "") for item in items]
 
     @property
     def media_root(self) -> Path:
-        """The folder that the paths of media start from."""
+        """Return the base folder of media paths."""
         return self.out
 
     @property
     def desk(self) -> GateDesk:
-        """What the gates work with."""
+        """Return the environment of the gates."""
         return GateDesk.of(self, models=self.models, seed=self.config.seed, media_root=self.media_root)
 
     def gated(self, asked: Sequence[Asked], rules: GateRules | None, desk: GateDesk) -> Gated:
-        """Do the stage ``gates``; see `pass_gates`."""
+        """Run the stage ``gates``; see `pass_gates`."""
         gated = pass_gates(asked, rules, desk)
         self.sentences += (*gated.words, *gated.notes)
         if rules is not None:
@@ -87,7 +87,7 @@ class WritingSession(Session):
         return gated
 
     def reviewed(self, wordings: Mapping[str, Mapping[str, object]], *, by: str = "") -> None:
-        """Do the stage ``review``: put in what is new or mended; keep what people accepted, in their words.
+        """Run the stage ``review``: submit new and mended questions; keep accepted ones as worded there.
 
         Reasons: ``waits-for-review``, ``returned-to-author``, ``rejected``, ``withdrawn``.
 
@@ -96,7 +96,7 @@ class WritingSession(Session):
 
         Args:
             wordings: what the review keeps of each question.
-            by: who puts them in; empty where each has an ``author``.
+            by: who puts them in; empty if each has an ``author``.
 
         Raises:
             DataError: a question cannot be put in, or the last wording of one is none.
@@ -140,7 +140,7 @@ class WritingSession(Session):
     def _put_in(
         self, wordings: Mapping[str, Mapping[str, object]], folder: Path, *, protocol: str, by: str
     ) -> Reviews:
-        """The review with what is new in it, or was returned to its author."""
+        """Return the review with new and previously returned questions submitted."""
         if not (folder / PROTOCOL_FILE).is_file():
             begin(folder, protocol_bytes(protocol))
         reviews = read_reviews(folder)
@@ -155,14 +155,14 @@ class WritingSession(Session):
         return read_reviews(folder)
 
     def wrote(self, stage: str, files: Sequence[Path]) -> None:
-        """Close the stage that wrote the questions into these files."""
+        """Close the stage that wrote the questions to these files."""
         self.files += files
         self.n_made = len(self.items)
         self.began(stage, len(self.items))
         self.close(stage, unit="questions", taken=[item.item_id for item in self.items])
 
     def released(self, licences: Mapping[str, LicenceCheck] | None = None) -> None:
-        """Do the stage ``release`` where people have decided about everything; see `release_questions`."""
+        """Run the stage ``release`` if people have decided on everything; see `release_questions`."""
         rules = self.config.release
         if self.n_undecided and rules is not None and not rules.unreviewed:
             self.sentences.append(
@@ -174,7 +174,7 @@ class WritingSession(Session):
 
 
 def _is_behind(reviews: Reviews, item_id: str, wording: Mapping[str, object]) -> bool:
-    """Whether the author has another wording now than the one that went in last."""
+    """Whether the author's wording differs from the one last submitted."""
     mine = [r for r in reviews.revisions_of[item_id] if r.origin in ("submit", "author_revise")]
     last = max(mine, key=lambda revision: revision.n, default=None)
     return last is not None and _asked(last.content) != _asked(wording)
@@ -185,7 +185,7 @@ def _asked(content: Mapping[str, object]) -> bytes:
 
 
 def from_review(item: Item, content: Mapping[str, object]) -> Item:
-    """The question in the last wording that a review holds, with the provenance that it has now.
+    """Return the question in its last reviewed wording, with its current provenance.
 
     Raises:
         DataError: the wording is no question: an edit has broken it.

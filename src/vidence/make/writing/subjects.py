@@ -18,7 +18,7 @@ CONCEPTS = "concepts"
 
 
 class Subject(Record, omit_defaults=True):
-    """A subject: its discipline, its textbooks with their editions, and who may write about it."""
+    """A subject: its discipline, its textbooks with editions, and its permitted authors."""
 
     subject: str
     discipline: str = ""
@@ -33,7 +33,7 @@ class SubjectFile(Record):
 
 
 class Concept(Record, omit_defaults=True):
-    """What a question is about: where it stands in a textbook, and why it needs moving pictures.
+    """A question's concept: its place in a textbook, and why it needs moving pictures.
 
     Of a ``dropped`` one the `reason` is said; ``filmed`` has a video, ``open`` waits for one.
     """
@@ -50,7 +50,7 @@ class Concept(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Curriculum:
-    """Subjects by name; concepts in their order, with those that can be used; why the others cannot."""
+    """Subjects by name; concepts in order, with the usable ones; why others are not."""
 
     subjects: Mapping[str, Subject]
     concepts: tuple[Concept, ...]
@@ -58,13 +58,13 @@ class Curriculum:
 
     @property
     def usable(self) -> dict[str, Concept]:
-        """The concepts that questions may be about, by id."""
+        """Return the concepts that questions may be about, by id."""
         gone = {dropped.what for dropped in self.dropped}
         return {concept.concept_id: concept for concept in self.concepts if concept.concept_id not in gone}
 
 
 def read_subjects(path: Path) -> dict[str, Subject]:
-    """The subjects of a TOML file, by name.
+    """Read the subjects of a TOML file, by name.
 
     Raises:
         UsageError: it is none, or has a subject twice.
@@ -76,7 +76,7 @@ def read_subjects(path: Path) -> dict[str, Subject]:
 
 
 def read_concepts(path: Path, subjects: Mapping[str, Subject], *, needs_textbook: bool = True) -> Curriculum:
-    """The concepts of a file of JSON lines; what cannot be used is named with its reason.
+    """Read the concepts of a JSON lines file, with reasons for unusable ones.
 
     Reasons: ``unreadable``, ``repeated-id``, ``unknown-subject``, ``textbook-not-listed``, ``no-chapter``,
     ``no-why-moving``, ``dropped-without-reason``, ``dropped-by-people``. Without `needs_textbook` textbook,
@@ -136,7 +136,7 @@ def _dropped(concept: Concept, reason: str, detail: str) -> Dropped:
 
 
 def check_readable(paths: Sequence[Path]) -> None:
-    """See that files are there.
+    """Check that files exist.
 
     Raises:
         DataError: one is not.

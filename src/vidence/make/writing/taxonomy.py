@@ -16,7 +16,7 @@ OURS: Final = "humanpcr"
 
 
 class TaxonomyTask(Record, omit_defaults=True):
-    """One task: its `aspect` in words, which questions may use, and the medium that it wants, if any."""
+    """A task: its `aspect` in words, for use in questions, and its medium, if any."""
 
     name: str
     title: str = ""
@@ -41,7 +41,7 @@ class Level(Record, omit_defaults=True):
 
 
 class Home(Record):
-    """Where a task stands."""
+    """A task's place in the taxonomy."""
 
     level: str
     dimension: str
@@ -83,14 +83,14 @@ class Taxonomy(Record, omit_defaults=True):
 
     @property
     def homes(self) -> dict[str, Home]:
-        """Where each task stands, by its name."""
+        """Return the place of each task, by name."""
         return {
             task.name: Home(level=level.name, dimension=dimension.name, task=task)
             for level, dimension, task in self._tasks()
         }
 
     def with_tasks(self, tasks: Mapping[str, tuple[str, TaxonomyTask]]) -> "Taxonomy":
-        """The same with further tasks, each by its name with the dimension that it stands in.
+        """Add tasks by name, each with its dimension.
 
         Raises:
             UsageError: there is no such dimension, or a task is there already.
@@ -118,7 +118,7 @@ class Taxonomy(Record, omit_defaults=True):
         )
 
     def words(self) -> str:
-        """The counts by level, and which dimensions have other numbers of tasks than they say."""
+        """Return counts by level, and dimensions whose number of tasks differs from the stated one."""
         counts = Counter(level.name for level, _, _ in self._tasks())
         words = ", ".join(f"{level.name} {counts[level.name]}" for level in self.levels)
         other = [
@@ -135,7 +135,7 @@ def load_taxonomy(name: str, root: Path) -> Taxonomy:
     """Load a shipped taxonomy by name, or a ``.toml`` file.
 
     Raises:
-        UsageError: there is no such thing, or it makes no sense.
+        UsageError: there is no such thing, or it is invalid.
     """
     if name.endswith(".toml"):
         return read_config(root / name, Taxonomy)

@@ -52,7 +52,7 @@ class Wrote(Record, omit_defaults=True):
 
 
 class WroteAll(Record):
-    """What came of one call, one for each thing that was asked for."""
+    """The result of one call, one text per request."""
 
     wrote: tuple[Wrote, ...]
 
@@ -79,7 +79,7 @@ class PromptsInEffect:
         return self.templates[name].label
 
     def prompt(self, name: str, notes: object, **values: object) -> Prompt:
-        """A template filled with notes as JSON, and with further values."""
+        """Fill a template with notes as JSON and further values."""
         message = json.dumps(notes, ensure_ascii=False)
         wanted = {key: value for key, value in values.items() if key in VARIABLES[name]}
         text = self.templates[name].fill({"notes": message, **wanted})
@@ -89,7 +89,7 @@ class PromptsInEffect:
 def write_questions(
     records: Sequence[AnnotationRecord], words: PromptsInEffect, *, aspect: str
 ) -> Flow[WroteAll]:
-    """One question for each record: together; where the reply has other numbers, once more; then singly.
+    """Write one question per record: together; on a mismatch again; then singly.
 
     Source: HumanPCR, appendix B.1 and figure 12 (three records in a call).
     Departs: what becomes of replies with other numbers is ours.
@@ -120,7 +120,7 @@ def _none(piece: WritingTask[tuple[str, ...]]) -> Wrote:
 
 
 def read_numbered(text: str, *, n: int) -> tuple[str, ...] | Objection:
-    r"""The lines of a reply that begin with the numbers 1 to `n`, each once and in order.
+    r"""Return the lines of a reply numbered 1 to `n`, each once and in order.
 
     >>> read_numbered("1. Who sits?\nQuestion 2: Who stands?", n=2)
     ('Who sits?', 'Who stands?')
@@ -137,7 +137,7 @@ def read_numbered(text: str, *, n: int) -> tuple[str, ...] | Objection:
 
 
 def write_phrases(seeds: Sequence[str], words: PromptsInEffect, *, aspect: str, n: int) -> Flow[Wrote]:
-    """`n` further templates."""
+    """Write `n` further templates."""
     prompt = words.prompt(EXPAND, list(seeds), n=n, aspect=aspect)
     return (yield from _asked(prompt, partial(read_list, least=1), words))
 
@@ -145,13 +145,13 @@ def write_phrases(seeds: Sequence[str], words: PromptsInEffect, *, aspect: str, 
 def _asked(
     prompt: Prompt, read: Callable[[str], tuple[str, ...] | Objection], words: PromptsInEffect
 ) -> Flow[Wrote]:
-    """What comes of one prompt, in `texts`."""
+    """Return the result of one prompt, in `texts`."""
     (task,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(read))], words.repair)
     return _none(task) if task.made is None else Wrote(texts=task.made, n_tries=task.n_tries)
 
 
 def write_options(question: str, record: AnnotationRecord, words: PromptsInEffect, *, n: int) -> Flow[Wrote]:
-    """`n` wrong choices in a call of their own; the question must come back as it was.
+    """Write `n` wrong choices in a separate call; the question must come back unchanged.
 
     Source: HumanPCR, appendix B.1 and figure 14.
     Departs: the words of the prompt are ours.
@@ -163,7 +163,7 @@ def write_options(question: str, record: AnnotationRecord, words: PromptsInEffec
 
 
 def read_options(text: str, *, question: str, right: str, n: int) -> tuple[str, ...] | Objection:
-    """The wrong choices of a reply: the last JSON object, or lines as in figure 14; the question is the same.
+    """Return a reply's wrong choices: its last JSON object, or lines as in figure 14.
 
     >>> read_options('{"question": "Who?", "wrong": ["Ann"]}', question="Who?", right="Bob", n=2).reason
     'wrong-number'
@@ -185,7 +185,7 @@ def read_options(text: str, *, question: str, right: str, n: int) -> tuple[str, 
 
 
 def _printed(text: str) -> list[dict[str, object]]:
-    """A question with lines ``Correct answer: ...`` and ``Wrong answer 1: ...``."""
+    """Parse a question with lines ``Correct answer: ...`` and ``Wrong answer 1: ...``."""
     asked, *rest = _RIGHT.split(text, maxsplit=1)
     numbered = _LINE.match(asked.strip())
     question = numbered[2] if numbered else asked.strip()
@@ -193,7 +193,7 @@ def _printed(text: str) -> list[dict[str, object]]:
 
 
 def answer_from_text(question: str, record: AnnotationRecord, words: PromptsInEffect) -> Flow[Wrote]:
-    """What a checker answers to a question, given the caption."""
+    """Return a checker's answer to a question, given the caption."""
     prompt = words.prompt(POINT, {"text": record.caption, "question": question})
     result = yield from _asked(prompt, _whole, words)
     return msgspec.structs.replace(result, text="".join(result.texts), texts=())
@@ -204,7 +204,7 @@ def _whole(text: str) -> tuple[str, ...]:
 
 
 def judge_options(question: str, right: str, wrong: Sequence[str], *, words: PromptsInEffect) -> Flow[Wrote]:
-    """The wrong choices that a judge takes for right, too, in `texts`."""
+    """Return the wrong choices that a judge considers right, too, in `texts`."""
     notes = {
         "question": question,
         "right": right,

@@ -1,1 +1,1 @@
-"""The commands of this wing: one file each, found by its name (`vidence.cli.finding`)."""
+"""The commands of this wing, one file each, found by name (`vidence.cli.finding`)."""

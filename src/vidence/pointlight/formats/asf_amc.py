@@ -47,7 +47,7 @@ class AsfSkeleton:
         return f"its skeleton {self.label} has the length {self.length:g}"
 
     def bone(self, name: str) -> Floats:
-        """The vector of a bone in rest, in units of the file, shape (3,).
+        """The vector of a bone at rest, in units of the file, shape (3,).
 
         Raises:
             KeyError: there is no such bone.
@@ -231,13 +231,13 @@ def _finished(opened: UnpackedFile, draft: _Draft) -> AsfSkeleton:
 
 
 def _reordered(bone: _Bone) -> Floats:
-    """The angles of `axis` stand for x, y, z; give them in the order in which the matrices are multiplied."""
+    """The angles of `axis` (x, y, z) in the order of matrix multiplication."""
     return bone.axis[["xyz".index(a) for a in bone.axis_order[::-1]]]
 
 
 @dataclass(kw_only=True)
 class _Frame:
-    """One frame: its number, the numbers of each bone so far, and the last line that belongs to it."""
+    """One frame: its number, each bone's numbers so far, and its last line."""
 
     number: int
     end: int
@@ -338,7 +338,7 @@ class Settings(SkeletonSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class AsfAmc:
-    """Reads ``.amc``. The skeleton is found by the file's name, by its subject, or by the option."""
+    """Reads ``.amc`` with a skeleton found by file name, by subject, or from the option."""
 
     settings: Settings
     name: str = "asf-amc"
@@ -346,11 +346,11 @@ class AsfAmc:
     suffixes: tuple[str, ...] = (".amc",)
 
     def recognises(self, head: str) -> bool:
-        """Whether a text begins as an AMC does."""
+        """Whether a text starts like an AMC file."""
         return bool(re.search(r"^:(FULLY-SPECIFIED|DEGREES|RADIANS)\b", head, re.IGNORECASE | re.MULTILINE))
 
     def read(self, path: Path) -> Motion:
-        """Read the angles and put the bones together.
+        """Read the angles and assemble the bones.
 
         The points are the far ends of the bones, by the names of the bones, and the root.
 
@@ -382,7 +382,7 @@ class AsfAmc:
 
 
 def pose(asf: AsfSkeleton, values: Floats) -> Floats:
-    """Where every point of a skeleton is, in units of the file, shape (n_frames, n_points, 3).
+    """The position of every point of a skeleton, in units of the file, shape (n_frames, n_points, 3).
 
     The rotation of a bone is written in the axes of the bone: ``C Rz Ry Rx C'``, where C turns them into
     those of the world in rest.

@@ -1,4 +1,4 @@
-"""Biovision BVH: joint angles and skeleton, in the variants in which it is released."""
+"""Biovision BVH: joint angles and skeleton, in its released variants."""
 
 from dataclasses import dataclass, field
 from functools import cache
@@ -88,7 +88,7 @@ def read_bvh(opened: UnpackedFile) -> BvhFile:
 
 
 def pose(file: BvhFile, skeleton: Skeleton, *, path_scale: float = 1.0) -> Floats:
-    """Where every point is, in units of the file, shape (n_frames, n_points, 3).
+    """The position of every point, in units of the file, shape (n_frames, n_points, 3).
 
     The matrices of a joint are multiplied in the order of its channels. Where a joint has positions among
     its channels, they take the place of its offset.
@@ -117,7 +117,7 @@ def pose(file: BvhFile, skeleton: Skeleton, *, path_scale: float = 1.0) -> Float
 
 
 def rigid_parents(file: BvhFile) -> tuple[int, ...]:
-    """For each point its parent; -1 also where it moves against it, so that no bone is between."""
+    """The parent of each point; -1 also where it moves against its parent, so that no bone joins them."""
     parents = list(file.skeleton.parents)
     for point in range(len(parents)):
         columns = file.columns(point)
@@ -189,7 +189,7 @@ def _motion(
 
 
 def _motion_heading(opened: UnpackedFile, lines: list[str], motion_at: int) -> tuple[int, float, int]:
-    """How many frames are announced, how long each lasts, and where the numbers begin."""
+    """The stated number of frames and frame time, and the first line of numbers."""
     n_frames, frame_time = None, None
     for i in range(motion_at + 1, len(lines)):
         head, colon, tail = lines[i].partition(":")
@@ -213,7 +213,7 @@ def _motion_heading(opened: UnpackedFile, lines: list[str], motion_at: int) -> t
 
 
 class LostBone(Record):
-    """A bone that a release lost, so that `children` start where it starts and not at its end.
+    """A bone missing from a release, so that `children` start at its start instead of its end.
 
     `bone` is its name in the skeletons of CMU. Without such a skeleton it is taken to be `share` times as
     long as the bone that leads to the point `like`, in the same direction.
@@ -271,7 +271,7 @@ def is_fitted(skeleton: Skeleton, subject: int | None) -> bool:
 
 
 class Settings(SkeletonSettings):
-    """Options of BVH files; with `skeleton` the bones of that ASF are taken."""
+    """Options of BVH files; `skeleton` replaces the bones with those of an ASF."""
 
     up: Annotated[
         Literal["y", "z"] | None, Meta(description="axis that points up, if the release does not state it")
@@ -286,7 +286,7 @@ class Settings(SkeletonSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class Bvh:
-    """Reads ``.bvh``. Points are the joints and the ends of chains, ``Head end``."""
+    """Reads ``.bvh``. Points are the joints and the ends of chains, such as ``Head end``."""
 
     settings: Settings
     name: str = "bvh"
@@ -294,11 +294,11 @@ class Bvh:
     suffixes: tuple[str, ...] = (".bvh",)
 
     def recognises(self, head: str) -> bool:
-        """Whether a text begins as a BVH does."""
+        """Whether a text starts like a BVH file."""
         return head.lstrip().upper().startswith("HIERARCHY")
 
     def read(self, path: Path) -> Motion:
-        """Read a file, with its known defects mended and noted.
+        """Read a file, correcting and noting known defects.
 
         Raises:
             DataError: a line that cannot be read, or nothing that tells the unit or the rate.

@@ -58,7 +58,7 @@ _Parameters = Mapping[tuple[str, str], _Parameter]  # by the names of their grou
 
 
 class _Source:
-    """A file, with its numbers as it stores them: little-endian, big-endian, or those of a VAX."""
+    """A file and its number format: little-endian, big-endian, or VAX."""
 
     def __init__(self, opened: UnpackedFile, processor: int) -> None:
         self.opened = opened
@@ -129,7 +129,7 @@ def _header(source: _Source) -> _Header:
 
 
 def _parameters(source: _Source, start: int, end: int) -> _Parameters:
-    """Parameters by the names of their group and their own."""
+    """Parameters by group and name."""
     groups: dict[int, str] = {}
     parameters: list[tuple[int, str, _Parameter]] = []
     for at, number, name, body in _records(source, start, end):
@@ -141,7 +141,7 @@ def _parameters(source: _Source, start: int, end: int) -> _Parameters:
 
 
 def _records(source: _Source, at: int, end: int) -> Iterator[tuple[int, int, str, bytes]]:
-    """Where each group or parameter begins, its number, its name, and the bytes that follow."""
+    """The start of each group or parameter, its number, its name, and the bytes that follow."""
     data = source.opened.data
     while at + 2 <= end and data[at] != 0:
         length, number = struct.unpack_from("<bb", data, at)
@@ -168,7 +168,7 @@ def _parameter(source: _Source, at: int, body: bytes) -> _Parameter:
 
 
 def _check(source: _Source, header: _Header, parameters: _Parameters) -> None:
-    """Header and parameters must tell the same."""
+    """Check that header and parameters agree."""
     most = _NO_NUMBER + 1
     used = _number(source, parameters.get(("POINT", "USED")))
     if used is None:
@@ -202,7 +202,7 @@ def _n_frames(source: _Source, header: _Header, parameters: _Parameters) -> int 
 
 
 def _positions(source: _Source, header: _Header, n_frames: int | None) -> Floats:
-    """Places of points (n_frames, n_points, 3); NaN if the fourth value says that a point was not seen."""
+    """Positions of points (n_frames, n_points, 3); NaN if the fourth value marks a point as unseen."""
     is_float = header.scale < 0
     size = 4 if is_float else 2
     per_frame = 4 * header.n_points + header.n_analog
@@ -224,7 +224,7 @@ def _positions(source: _Source, header: _Header, n_frames: int | None) -> Floats
 
 
 def _words(parameter: _Parameter) -> list[str]:
-    """Letters as words: those of the first dimension make one."""
+    """Characters as words along the first dimension."""
     if parameter.kind != -1:
         return []
     width = parameter.dims[0] if parameter.dims else 1
@@ -233,14 +233,14 @@ def _words(parameter: _Parameter) -> list[str]:
 
 
 def _label_keys(parameters: _Parameters) -> list[str]:
-    """``LABELS``, and ``LABELS2`` and so on, which go on after 255 labels."""
+    """``LABELS``, then ``LABELS2`` and so on, which continue after 255 labels."""
     more = [n for g, n in parameters if g == "POINT" and n.startswith("LABELS") and n[6:].isdigit()]
     first = ["LABELS"] if ("POINT", "LABELS") in parameters else []
     return [*first, *sorted(more, key=lambda n: int(n[6:]))]
 
 
 def _number(source: _Source, parameter: _Parameter | None) -> float | None:
-    """The first number of a parameter; None if it holds none."""
+    """The first number of a parameter; None if it has none."""
     if parameter is None or parameter.kind not in (2, 4) or not parameter.data:
         return None
     is_float = parameter.kind == 4
@@ -257,7 +257,7 @@ class Settings(MarkerSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class C3d:
-    """Reads ``.c3d``. Points are chosen by their labels, never by their place."""
+    """Reads ``.c3d``. Points are chosen by label, never by position."""
 
     settings: Settings
     name: str = "c3d"
@@ -265,7 +265,7 @@ class C3d:
     suffixes: tuple[str, ...] = (".c3d",)
 
     def recognises(self, head: str) -> bool:
-        """Whether a file begins as a C3D does."""
+        """Whether a file starts like a C3D file."""
         return len(head) > 1 and ord(head[1]) == MARK and not head[0].isprintable()
 
     def read(self, path: Path) -> Motion:

@@ -1,4 +1,4 @@
-"""data3d: thirteen points as bare text, three lines (x, y, z) for each frame."""
+"""data3d: thirteen points as bare text, three lines (x, y, z) per frame."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ STATURE_M = 1.7
 
 
 class Settings(MotionSettings):
-    """Options of data3d files; without `units` the body is scaled to stand 1.7 m tall, and a note says so."""
+    """Options of data3d files; without `units` the body is scaled to a stature of 1.7 m, with a note."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Exponential maps of CMU: one line of 117 joint angles for each frame, no skeleton."""
+"""Exponential maps of CMU: one line of 117 joint angles per frame, no skeleton."""
 
 import re
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ N_COLUMNS = 3 + 3 * len(JOINTS)
 
 
 class Settings(SkeletonSettings):
-    """Options of exponential maps; `skeleton` is needed, for the format has no bones."""
+    """Options of exponential maps; `skeleton` is required, since the format has no bones."""
 
     t_pose: Annotated[
         Literal["drop", "keep"], Meta(description="a T-pose put before the recording: drop it, or keep it")
@@ -75,7 +75,7 @@ class Expmap:
     suffixes: tuple[str, ...] = (".expmap.txt", ".txt")
 
     def recognises(self, head: str) -> bool:
-        """Whether a text begins with a line of 117 numbers parted by commas."""
+        """Whether a text starts with a line of 117 comma-separated numbers."""
         first = head.split("\n", maxsplit=1)[0]
         return first.count(",") == N_COLUMNS - 1 and bool(re.fullmatch(r"[-+\d.,eE\s]+", first))
 

@@ -1,4 +1,4 @@
-"""Options that motion formats share, and the steps from labelled points in a file to a `Motion`."""
+"""Options shared by motion formats, and the steps from a file's labelled points to a `Motion`."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -41,12 +41,12 @@ class MotionSettings(Record):
 
     @property
     def naming(self) -> BodyMap | None:
-        """The map that the user gives; None for none."""
+        """The map given by the user, if any."""
         return body_map(self.map) if self.map else None
 
     @property
     def unit(self) -> Unit | None:
-        """The unit that the user gives; None for none."""
+        """The unit given by the user, if any."""
         return read_unit(self.units) if self.units else None
 
 
@@ -77,7 +77,7 @@ class MarkerSettings(MotionSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class RawPoints:
-    """Points as a file gives them: in its own units and with its own axes.
+    """Points as stored in a file, in its own units and axes.
 
     `positions` (n_frames, n_points, 3), NaN if a point was not seen. `up` is the axis that points up.
     `bones_of` says whose bones these are where they are not the subject's own. `metres_per_unit` is None
@@ -102,7 +102,7 @@ class RawPoints:
 
 
 def y_up(positions: Floats, up: str) -> Floats:
-    """Points with y up. For z up the axes change places in a circle, so that left stays left.
+    """Points with y up; z-up axes are rotated, so that left stays left.
 
     >>> y_up(np.array([1.0, 2.0, 3.0]), "z")
     array([2., 3., 1.])

@@ -1,4 +1,4 @@
-"""Leuven action database: a heading, then one line of coordinates for each point."""
+"""Leuven action database: a heading, then one line of coordinates per point."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ POINTS = (
 
 
 class Settings(MotionSettings):
-    """Options of Leuven files; without `units` the body is scaled to stand 1.7 m tall, and a note says so."""
+    """Options of Leuven files; without `units` the body is scaled to a stature of 1.7 m, with a note."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Leuven:
     suffixes: tuple[str, ...] = (".rex", ".txt")
 
     def recognises(self, head: str) -> bool:
-        """Whether a text begins with such a heading."""
+        """Whether a text starts with such a heading."""
         return bool(_HEADING.match(head.lstrip()))
 
     def read(self, path: Path) -> Motion:

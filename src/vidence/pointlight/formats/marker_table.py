@@ -1,4 +1,4 @@
-"""Text tables of markers: a line for each frame, columns ``label:X label:Y label:Z``."""
+"""Text tables of markers: one line per frame, columns ``label:X label:Y label:Z``."""
 
 import re
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Settings(MarkerSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class MarkerTable:
-    """Reads the tables that Vicon wrote and that ACCAD publishes: millimetres, z up, -9999.99 if hidden."""
+    """Reads tables from Vicon and ACCAD: millimetres, z up, -9999.99 for hidden markers."""
 
     settings: Settings
     name: str = "marker-table"
@@ -33,7 +33,7 @@ class MarkerTable:
     suffixes: tuple[str, ...] = (".txt", ".tsv")
 
     def recognises(self, head: str) -> bool:
-        """Whether a text begins with the heading of such a table."""
+        """Whether a text starts with the heading of such a table."""
         return bool(re.match(r"\s*Field\s+Time\s+\S", head))
 
     def read(self, path: Path) -> Motion:

@@ -1,1 +1,1 @@
-"""Files that show a stimulus in experiments, drawn from its dots by the screen's own clock."""
+"""Files that show a stimulus in experiments, drawn from dots by the screen's own clock."""

@@ -1,1 +1,1 @@
-"""Describers: pictures of people and things as vectors that are near for the same one."""
+"""Describers: pictures of people and things as vectors that are close for the same one."""

@@ -21,7 +21,7 @@ _SPREAD: Final = 0.25  # how fast pixels count less towards the sides, in widths
 
 
 class Colour:
-    """Histograms of hue and lightness in four bands from top to bottom, the middle of the box counting more.
+    """Histograms of hue and lightness in four horizontal bands, weighted towards the middle of the box.
 
     The vector holds the square roots of the shares, so that the cosine of two vectors is the mean of the
     bands' Bhattacharyya coefficients.

@@ -29,7 +29,7 @@ class Describer(Protocol):
 
 
 class Portraits:
-    """Collects the vectors of the boxes that it is shown; a part of `watching.watch`.
+    """Collects the vectors of the boxes it is shown; an observer for `watching.watch`.
 
     Boxes of classes that are not named get a vector of zeros.
     """
@@ -49,7 +49,7 @@ class Portraits:
         self._vectors[frame_index] = vectors
 
     def of(self, detections: Detections) -> NDArray[np.float32]:
-        """The vectors of all boxes in order; zeros where a frame could not be shown."""
+        """The vectors of all boxes in order; zeros for frames that could not be decoded."""
         parts: list[NDArray[np.float32]] = [np.zeros((0, self._describer.n_dims), np.float32)]
         for frame in np.unique(detections.frame_indices):
             first, last = np.searchsorted(detections.frame_indices, [frame, frame + 1])
@@ -59,7 +59,7 @@ class Portraits:
 
 
 def corners(boxes_px: NDArray[np.float64], image: Image) -> list[tuple[int, int, int, int]]:
-    """The boxes in whole pixels, each at least one pixel wide and high, inside the picture."""
+    """The boxes in whole pixels, at least one pixel wide and high, inside the picture."""
     height, width = image.shape[:2]
     corners: list[tuple[int, int, int, int]] = []
     for left, top, right, bottom in boxes_px.tolist():
@@ -71,7 +71,7 @@ def corners(boxes_px: NDArray[np.float64], image: Image) -> list[tuple[int, int,
 
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The rows, each of length 1; a row of zeros stays one."""
+    """The rows scaled to length 1; a row of zeros stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     rows: NDArray[np.float32] = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return rows

@@ -113,7 +113,7 @@ def _load(path: Path, device: str) -> "dict[str, Tensor]":
 
 
 def _prepared(crop: Image) -> NDArray[np.float32]:
-    """A picture as the network wants it, shape (3, 224, 224)."""
+    """A picture as input of the network, shape (3, 224, 224)."""
     import cv2
 
     small = cv2.resize(np.ascontiguousarray(crop), (_SIDE_PX, _SIDE_PX)).astype(np.float32) / 255

@@ -156,7 +156,7 @@ class Settings(Record):
 
 
 class Boxes:
-    """The boxes of a file, cut to the frame; those outside it are dropped.
+    """The boxes of a file, clipped to the frame; those outside it are dropped.
 
     Where no confidence is known (-1 everywhere in MOT files) it counts as 1.
 
@@ -245,7 +245,7 @@ class Boxes:
 
 
 def _rank(frames: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many entries of the same frame stand before each; `frames` are sorted."""
+    """How many earlier entries belong to the same frame; `frames` are sorted."""
     return np.arange(len(frames)) - np.searchsorted(frames, frames)
 
 

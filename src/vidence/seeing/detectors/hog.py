@@ -85,7 +85,7 @@ class Hog:
         self.identity = f"hog/{_VERSION} {settings!r} OpenCV {cv2.__version__}"
 
     def find(self, images: Sequence[Image]) -> list[FrameDetections]:
-        """The people in each picture, by one thread: several take more time of the processor together."""
+        """The people in each picture, on one thread, since more threads cost more CPU time in total."""
         import cv2
 
         n_threads = cv2.getNumThreads()
@@ -125,7 +125,7 @@ class Hog:
     def _look(
         self, grey: NDArray[np.uint8], *, least_px: float, border: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """People from a height on, and the classifier's margins; with a border, also beyond the edges."""
+        """People of at least some height, and classifier margins; with a border, also beyond the edges."""
         import cv2
 
         scale = _PERSON_PX / least_px
@@ -161,7 +161,7 @@ def inside_larger(boxes_px: NDArray[np.float64], confidences: NDArray[np.float64
 
 
 def _people(windows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The person in each window; (n, 4) left, top, width, height to left, top, right, bottom."""
+    """The person in each window: (n, 4) left, top, width, height to left, top, right, bottom."""
     centres = windows[:, :2] + windows[:, 2:] / 2
     heights = windows[:, 3:] * (_PERSON_PX / _WINDOW_PX[1])
     halves = np.hstack([heights * _WIDTH_OF_HEIGHT, heights]) / 2

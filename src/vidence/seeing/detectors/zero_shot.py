@@ -1,4 +1,4 @@
-"""What words name, by networks of the library transformers: Grounding DINO and OWLv2.
+"""Detect what words name, with networks of the library transformers: Grounding DINO and OWLv2.
 
 grounding-dino:/path/to/weights
 owlv2:google/owlv2-base-patch16-ensemble?words=person|dog&device=cuda
@@ -54,7 +54,7 @@ class Settings(WeightSettings):
 
 
 class ZeroShot:
-    """Boxes of what words name; the words are their names.
+    """Boxes of what words name, labelled with the words.
 
     The confidence is the largest over the tokens of a word (Grounding DINO), or that of the text "a photo of
     a WORD" (OWLv2).
@@ -110,7 +110,7 @@ class ZeroShot:
     def _found(
         self, image: Image, shares: NDArray[np.float64], confidences: NDArray[np.float64]
     ) -> FrameDetections:
-        """The boxes of a picture, from centre and sides as shares of it, with a confidence for each word."""
+        """The boxes of a picture, from relative centres and sizes, with a confidence for each word."""
         height, width = image.shape[:2]
         longer = max(height, width)  # OWLv2 sees a square
         sides = [width, height] if self._reads_tokens else [longer, longer]
@@ -131,7 +131,7 @@ class ZeroShot:
 
 
 def _tokens_of_words(ids: "Tensor", tokenizer: "PreTrainedModel", *, n_words: int) -> "list[Tensor]":
-    """The positions of the tokens of each word in a text where each word ends with a full stop."""
+    """The token positions of each word in a text where each word ends with a full stop."""
     is_stop = ids == tokenizer.convert_tokens_to_ids(".")
     is_word = ~is_stop & ~(ids[:, None] == ids.new_tensor(tokenizer.all_special_ids)).any(1)
     return [((is_stop.cumsum(0) == k) & is_word).nonzero()[:, 0] for k in range(n_words)]

@@ -102,7 +102,7 @@ class Content:
         self.identity = f"{NAME}-{VERSION} {settings.rule} {rule}"
 
     def watch(self) -> "_JumpWatch | _SceneWatch":
-        """Begin with a new video."""
+        """Start with a new video."""
         if self._settings.rule == "jumps":
             return _JumpWatch(self._cut, DissolveMeter() if self._settings.dissolves else None)
         return _SceneWatch(_scene_detector(self._settings))

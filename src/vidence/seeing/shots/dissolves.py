@@ -1,4 +1,4 @@
-"""Find dissolves without a network: frames that are mixtures of the one before them and the one behind."""
+"""Find dissolves without a network: frames that are mixtures of an earlier and a later one."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class _Run:
 
 
 class DissolveMeter:
-    """Looks for dissolves, picture by picture.
+    """Searches for dissolves, frame by frame.
 
     Of nine pictures in a row the seven in the middle are compared with mixtures of the first and the last.
     Where these explain them, with shares that grow from frame to frame, the middle is part of a mixture.
@@ -68,7 +68,7 @@ class DissolveMeter:
         self._advance([*self._last])
 
     def gaps(self) -> list[Gap]:
-        """The dissolves of all that was seen. The shot behind begins with the first mixed frame."""
+        """The dissolves in all frames seen; the next shot starts with the first mixed frame."""
         if self._run is not None:
             self._run.pictures += [*self._last][_HALF + 1 :]
         self._close()
@@ -107,14 +107,14 @@ class DissolveMeter:
 
 
 def _line(pictures: NDArray[np.uint8]) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
-    """Every picture less the first one, the last one less the first one, and the square of that."""
+    """Each picture minus the first, the last minus the first, and the square of the latter."""
     flat = pictures.reshape(len(pictures), -1).astype(np.float32) / 255
     moved = flat - flat[0]
     return moved, moved[-1], float(moved[-1] @ moved[-1])
 
 
 def _shares(pictures: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Of each picture how much of it is the last one, the rest being the first one; shape (n,)."""
+    """The share of the last picture in each, the rest being the first; shape (n,)."""
     moved, way, square = _line(pictures)
     return np.asarray(moved @ way / max(square, 1e-9), np.float64)
 
@@ -131,7 +131,7 @@ def _mixed(shares: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def _mixing(pictures: NDArray[np.uint8]) -> float | None:
-    """How much changes from the first to the last of some pictures; None if the others are no mixtures."""
+    """How much changes from the first to the last picture; None if the others are not mixtures."""
     moved, way, square = _line(pictures)
     change = float(np.sqrt(square / len(way)))
     if change < _LEAST_CHANGE:
@@ -145,7 +145,7 @@ def _mixing(pictures: NDArray[np.uint8]) -> float | None:
 
 
 def _is_other(values: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
-    """Whether two pictures have different layouts, whatever their brightness and contrast."""
+    """Whether two pictures have different layouts, regardless of brightness and contrast."""
     if min(float(p.reshape(-1, 3).std(axis=0).max()) for p in (values, other)) < _LEAST_SPREAD:
         return False
     a, b = (_even(picture) for picture in (values, other))
@@ -161,14 +161,14 @@ def _even(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 def _still(values: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
-    """The share of a change that is left when every cell takes the nearest colour around it."""
+    """The share of a change left after matching every cell with the nearest colour around it."""
     a, b = (np.float32(1 / 255) * picture.astype(np.float32) for picture in (values, other))
     plain = float(np.abs(a - b).mean())
     return float(np.stack([_nearest(a, b), _nearest(b, a)]).mean()) / max(plain, 1e-9)
 
 
 def _nearest(values: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Of each cell of a picture the mean colour distance to the nearest cell of the other within reach."""
+    """For each cell, the mean colour distance to the nearest cell of the other picture within reach."""
     height, width, _ = values.shape
     wide = np.pad(other, ((_REACH, _REACH), (_REACH, _REACH), (0, 0)), constant_values=np.inf)
     size = range(2 * _REACH + 1)

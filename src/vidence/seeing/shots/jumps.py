@@ -18,7 +18,7 @@ _NOISE: Final = 1 / 255
 
 
 def small(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The picture squeezed to 48 x 27 pixels; shape (27, 48, 3)."""
+    """The picture scaled to 48 x 27 pixels; shape (27, 48, 3)."""
     return resize(picture, size=(WIDTH_PX, HEIGHT_PX))
 
 
@@ -62,16 +62,16 @@ class JumpMeter:
 
     @property
     def jumps(self) -> NDArray[np.float64]:
-        """For every frame the jump from the one before it, 0 for the first; shape (n_frames,), 0 to 1."""
+        """The jump of every frame from its predecessor, 0 for the first; shape (n_frames,), 0 to 1."""
         return np.asarray(self._jumps, np.float64)
 
     @property
     def spreads(self) -> NDArray[np.float64]:
-        """For every frame how much its cells vary, in the colour that varies most; shape (n_frames,)."""
+        """The spread of every frame's cells in the most variable colour; shape (n_frames,)."""
         return np.asarray(self._spreads, np.float64)
 
     def blanks(self, rule: CutRule) -> list[Gap]:
-        """The gaps that blank frames leave."""
+        """The gaps left by blank frames."""
         is_blank = np.concatenate([[False], self.spreads < rule.blank, [False]])
         begins = np.flatnonzero(~is_blank[:-1] & is_blank[1:]).tolist()
         ends = np.flatnonzero(is_blank[:-1] & ~is_blank[1:]).tolist()
@@ -83,7 +83,7 @@ class JumpMeter:
 
 
 def _apart(values: NDArray[np.float32], other: NDArray[np.float32]) -> float:
-    """The mean distance of the cells of either picture to the nearest colour of the other around there.
+    """The mean distance of each picture's cells to the nearest colour around them in the other.
 
     Shapes: (3, height, width) both.
     """

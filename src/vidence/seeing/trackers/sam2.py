@@ -1,4 +1,4 @@
-"""Follow by masks: SAM 2 carries the mask of each thing on, and its next box is the one that the mask fills.
+"""Track by masks: SAM 2 propagates each thing's mask, which selects its next box.
 
 sam2:/path/to/weights
 sam2:facebook/sam2.1-hiera-tiny?device=cuda
@@ -46,7 +46,7 @@ class Settings(WeightSettings):
 
 
 class Sam2:
-    """One mask for each thing, begun by a box that no mask fills, and matched with later boxes by IoU.
+    """One mask per thing, started by a box that no mask fills, and matched with later boxes by IoU.
 
     Source: Ravi et al. 2024 (arXiv:2408.00714), as in transformers.
     Departs: the boxes of a track are those that were detected; masks only say whose they are. Frames are
@@ -66,7 +66,7 @@ class Sam2:
         self.size_px = (0, 0)
 
     def seeing(self, video: Video) -> "Sam2":
-        """The tracker with the frames of a video."""
+        """The tracker with access to the frames of a video."""
         bound = copy(self)
         bound.video, bound.size_px = video, (video.probe.width_px, video.probe.height_px)
         return bound
@@ -123,7 +123,7 @@ class Sam2:
                     yield number, frame, rows, ((pixels / 255 - mean) / deviation)[None]
 
     def _session(self, other: "Sam2VideoInferenceSession | None") -> "Sam2VideoInferenceSession":
-        """The memory of a thing; those of all share what the network sees in a frame."""
+        """The memory of one thing; all share the network's features of a frame."""
         from transformers.models.sam2_video.modeling_sam2_video import Sam2VideoInferenceSession
 
         device = self._network.device
@@ -139,7 +139,7 @@ class Sam2:
         *,
         begin: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """The box around the mask of a thing in the frame of that number; zeros where it is not seen."""
+        """The box around a thing's mask in that frame; zeros if it is not seen."""
         import torch
 
         if begin is not None:

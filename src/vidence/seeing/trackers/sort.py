@@ -1,4 +1,4 @@
-"""SORT of the library `trackers`: by place alone.
+"""SORT of the library `trackers`: by position only.
 
 sort
 sort?max_age_s=2&start=0.5

@@ -48,7 +48,7 @@ def read_cards(
 
     Args:
         path: a file ending in .jsonl, or a CSV file.
-        tracks: the ids of the tracks that there are; None for any.
+        tracks: the ids of the tracks available; None for any.
         checks: what changes with each track; a row whose `check` no track has is stale, and no error.
 
     Raises:

@@ -18,7 +18,7 @@ SHOT_COLUMNS: Final = columns(ShotSpanRow)
 def read_shots(
     path: Path, video_id: str, *, times_s: NDArray[np.float64], others: Collection[str] | None = ()
 ) -> tuple[Shot, ...] | None:
-    """The shots of a video as people corrected them; None where the file has no line on the video.
+    """The shots of a video as people corrected them; None if the file has no line on the video.
 
     A shot is named by its frames, by its times, or by both, which must then agree to half a frame. A cut is
     moved by other numbers, added by another line, removed by making one line of two. Frames between two

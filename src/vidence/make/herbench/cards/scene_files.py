@@ -41,7 +41,7 @@ def read_scene_cards(
     Args:
         path: a file ending in .jsonl, or a CSV file.
         shots: the shots of the video.
-        video_id: the video; empty where nobody knows, and then any is right.
+        video_id: the video; empty if nobody knows, and then any is right.
         others: the other videos that the file may speak of, whose lines are left out; None for any.
 
     Raises:

@@ -48,7 +48,7 @@ class SceneRules(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class ShotPictures:
-    """What the writer of a scene card is shown, in the order of time."""
+    """What the writer of a scene card is shown, in time order."""
 
     shot: Shot
     pictures: tuple[Crop, ...]

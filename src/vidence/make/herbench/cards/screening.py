@@ -34,7 +34,7 @@ class Leakage(Record):
 
 
 def jaccard(entry: frozenset[str], other: frozenset[str]) -> float:
-    """The share of all words that both have; 0 where there is no word.
+    """The share of all words that both have; 0 if there is no word.
 
     >>> jaccard(frozenset("ab"), frozenset("bc"))
     0.3333333333333333
@@ -104,7 +104,7 @@ def says_different_people(text: str) -> Objection | None:
 
 
 def several_in(text: str) -> str:
-    """The words with which a text speaks of several people; empty where it does not."""
+    """The words with which a text speaks of several people; empty if it does not."""
     match = _SEVERAL.search(text)
     return "" if match is None else match[0]
 

@@ -125,7 +125,7 @@ def _whole(start: int, end: int, other: str, *, phrase: int) -> _Swap:
 
 
 def _slot_swap(slot: Slot, words: tuple[str, ...], known: SlotCounts) -> _Swap | None:
-    """What can stand in a slot instead; None where nothing can, or the word stands in the text twice."""
+    """What can stand in a slot instead; None if nothing can, or the word stands in the text twice."""
     kind, head = slot.key
     if words.count(slot.word) != 1 or (kind == "modifier" and known.is_compound(slot.word, head)):
         return None

@@ -193,7 +193,7 @@ def fresh(draw: Callable[[], T | None], key: Callable[[T], Hashable], *, most_re
     """Draws that differ from all before, until `most_repeats` in a row brought nothing new.
 
     Args:
-        draw: draws something; None where this draw came to nothing.
+        draw: draws something; None if this draw came to nothing.
         key: what tells it from others.
         most_repeats: how many draws in a row may be in vain.
     """
@@ -215,7 +215,7 @@ def all_drawn(things: Sequence[T], rng: np.random.Generator) -> Iterator[T]:
 
 
 def by_time(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
-    """Evidence in the order of time."""
+    """Evidence in time order."""
     return tuple(sorted(evidence, key=lambda e: (e.start_s or 0.0, e.end_s or 0.0)))
 
 

@@ -247,7 +247,7 @@ def candidate_of(
         count: what persons counted.
         question: in words, without its window.
         timeline: the times of the video.
-        by_tracks: the moments at which tracks show somebody there; None where that is not known.
+        by_tracks: the moments at which tracks show somebody there; None if that is not known.
         ranges: makes the options.
         widest: the largest number over the smallest that can be asked for.
     """
@@ -289,5 +289,5 @@ def _window_words(count: PersonCount, timeline: Timeline) -> str:
 
 
 def by_structure(counts: Sequence[PersonCount]) -> Mapping[str, list[PersonCount]]:
-    """The counts of each form of question, in their order."""
+    """The counts of each form of question, in order."""
     return by_key((structure_of(count), count) for count in counts)

@@ -38,7 +38,7 @@ def event_context(video_id: str, events: Sequence[Event], corpus: Corpus) -> Eve
 
 
 def written(events: Sequence[Event]) -> Texts:
-    """The words in which events of one kind are mostly written; among equals the last in their order."""
+    """The words in which events of one kind are mostly written; among equals the last in order."""
     texts = [(event.verb, event.noun) for event in events]
     return max(texts, key=lambda pair: (texts.count(pair), pair))
 

@@ -155,7 +155,7 @@ class Grounded:
         return asked
 
     def _crops(self, material: Material, person: Person) -> tuple[Crop, ...]:
-        """The pictures of the person that the B-card was written from, in the order of time."""
+        """The pictures of the person that the B-card was written from, in time order."""
         if not self._settings.crops or person.b_card is None:
             return ()
         frames = set(person.b_card.frames)

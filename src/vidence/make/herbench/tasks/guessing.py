@@ -270,7 +270,7 @@ class Precedence:
     """What comes before what in other videos than the one asked about: by verb, by noun, by both.
 
     Args:
-        events: of all videos, each in the order of time.
+        events: of all videos, each in time order.
     """
 
     def __init__(self, events: Mapping[str, Sequence[Event]]) -> None:

@@ -149,7 +149,7 @@ class Mpdr(PeopleTask):
         return right, (*(text for text in singles.values() if text != right), *others)
 
     def _order(self, people: Sequence[Person], rng: np.random.Generator) -> Choice | None:
-        """In which order they come; None where two come within the band."""
+        """In which order they come; None if two come within the band."""
         by_time = sorted(range(N_PEOPLE), key=lambda i: people[i].visible.start_s)
         starts_s = [people[i].visible.start_s for i in by_time]
         if min(np.diff(starts_s)) < self._settings.tie_s:
@@ -158,7 +158,7 @@ class Mpdr(PeopleTask):
         return order_of(right), other_orders(right, rng=rng)
 
     def _overlap(self, people: Sequence[Person], rng: np.random.Generator) -> Choice | None:
-        """Which two are in view together; None where that is a matter of less than the margin."""
+        """Which two are in view together; None if that is a matter of less than the margin."""
         entries = []
         for i, j in _PAIRS:
             person, other = people[i], people[j]

@@ -77,7 +77,7 @@ def perturbed(order: Order) -> tuple[Perturbed, ...]:
 
 
 def exists(starts_s: Iterable[Sequence[float]]) -> bool:
-    """Whether events of these kinds come one after the other somewhere in the log.
+    """Whether events of these kinds come one by one somewhere in the log.
 
     Args:
         starts_s: for each kind, in the order in question, when its events start, ascending. Events that start

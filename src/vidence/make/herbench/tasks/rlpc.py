@@ -435,7 +435,7 @@ class _Crowd:
         return _best_view(self._timeline, track, region)
 
     def _rests(self, tracks: Sequence[Track]) -> set[str]:
-        """The tracks that may be the rest of others: as many as can be at the same time.
+        """The tracks that may be the rest of others: as many as can be concurrently.
 
         Each can be that of one earlier track which ends inside the frame, and that one can go on once.
         """
@@ -467,7 +467,7 @@ def moments_of_tracks(
 ) -> tuple[Evidence, ...] | None:
     """Return the moments at which tracks clearly show a person at the place and time of a count.
 
-    None where there is no such place. In a window a visit counts by the boxes in it.
+    None if there is no such place. In a window a visit counts by the boxes in it.
     """
     structure, subject = structure_of(count), subject_of(count)
     timeline = timeline_of(tracked)

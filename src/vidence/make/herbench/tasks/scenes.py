@@ -213,7 +213,7 @@ class SceneTask(ComputedTask):
         return [] if scenes is None else [self._candidates(scenes, name, rng) for name in self.structures]
 
     def usable(self, scenes: Scenes, log: DraftLog) -> Scenes | None:
-        """What the task asks about of what there is; None where it can ask nothing."""
+        """What the task asks about of what there is; None if it can ask nothing."""
         return scenes
 
     def _candidates(self, scenes: Scenes, structure: str, rng: np.random.Generator) -> Candidates:

@@ -32,7 +32,7 @@ class ExportSet:
 
     @property
     def hidden_splits(self) -> dict[str, list[Item]]:
-        """The questions without answers by their split."""
+        """The questions without answers, by split."""
         return by_key((item.tags[SPLIT], item) for item in self.hidden)
 
     @property
@@ -42,7 +42,7 @@ class ExportSet:
 
 
 class Exporter(Protocol):
-    """One format of a release, found by the name of its file.
+    """A release format, found by the name of its file.
 
     `own_tags` are tags that our loader of the format makes by itself.
     """
@@ -55,10 +55,10 @@ class Exporter(Protocol):
         """Return why the format cannot express a question; empty if it can."""
 
     def files(self, exported: ExportSet) -> dict[Path, bytes]:
-        """The files of the format by their paths in the release; the same questions give the same bytes."""
+        """The files of the format by path in the release; deterministic for the same questions."""
 
     def read(self, folder: Path) -> tuple[Item, ...]:
-        """The questions with answers, read out of a release by our own loader of the format.
+        """The questions with answers, read from a release by our own loader of the format.
 
         Raises:
             DataError: they cannot be read.
@@ -78,7 +78,7 @@ def exporters(wanted: Sequence[str]) -> tuple[Exporter, ...]:
 
 
 def refuse_misfits(exporter: Exporter, items: Sequence[Item]) -> None:
-    """Refuse a dataset that a format cannot express completely.
+    """Reject a dataset that a format cannot express completely.
 
     Raises:
         UsageError: how many questions do not fit, for which reasons; the first of each is named.
@@ -95,7 +95,7 @@ def refuse_misfits(exporter: Exporter, items: Sequence[Item]) -> None:
 
 
 def same_medium(item: Item) -> str:
-    """Why the media of a question are no single whole video with a path; empty where they are."""
+    """Why a question's media are not a single whole video with a path; empty if they are."""
     if len(item.media) != 1 or item.media[0].kind != "video":
         return "the format has one video for each question"
     if not item.media[0].path:
@@ -108,7 +108,7 @@ def same_medium(item: Item) -> str:
 def one_list(
     exported: ExportSet, path: Path, row: Callable[[Item, ExportSet], dict[str, object]]
 ) -> dict[Path, bytes]:
-    """The files of a format that is one list of rows, and of each hidden split ``questions-SPLIT.json``."""
+    """The files of a single-list format, and ``questions-SPLIT.json`` for each hidden split."""
     lists = {path: exported.open_ones} if exported.open_ones else {}
     lists |= {path.parent / f"questions-{name}.json": some for name, some in exported.hidden_splits.items()}
     return {name: json_file([row(item, exported) for item in some]) for name, some in lists.items()}
@@ -172,5 +172,5 @@ def _lost(exporter: Exporter, item: Item, came: Item) -> list[str]:
 
 
 def _names(item: Item) -> list[str]:
-    """The names of the files that an item shows; formats begin their paths in different folders."""
+    """The names of the files that an item shows; formats start paths from different folders."""
     return [PurePosixPath(medium.path or medium.url or "").name for medium in item.media]

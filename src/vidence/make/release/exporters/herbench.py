@@ -11,14 +11,14 @@ from vidence.records import Item
 
 
 class HerbenchFiles:
-    """A file for each task; of hidden splits ``data/questions-SPLIT.json``."""
+    """One file per task; hidden splits go to ``data/questions-SPLIT.json``."""
 
     name = "herbench"
     about = "HERBench's task files"
     own_tags = frozenset({"n_evidence", "source"})
 
     def fault(self, item: Item) -> str:
-        """Why a question has no row in a task file; empty where it has one."""
+        """Why a question has no row in a task file; empty if it has one."""
         if item.answer_kind != "choice":
             return "an open question; tasks of HERBench have choices"
         family_of = group_of(self.name, "families")
@@ -38,7 +38,7 @@ class HerbenchFiles:
         return files
 
     def read(self, folder: Path) -> tuple[Item, ...]:
-        """By the benchmark ``herbench``."""
+        """Read with the benchmark ``herbench``."""
         return tuple(herbench().load(folder / TASKS_FOLDER.parent, split="all", strict=True).items)
 
 

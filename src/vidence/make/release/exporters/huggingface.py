@@ -1,4 +1,4 @@
-"""A folder for the Hugging Face hub: a Parquet file for each split, and the card of the data set."""
+"""A folder for the Hugging Face hub: one Parquet file per split, and the dataset card."""
 
 import importlib
 import io
@@ -25,7 +25,7 @@ _OF_THE_ANSWER: Final = frozenset({"answer", "evidence", "rationale", "steps", "
 
 
 class HuggingFaceFolder:
-    """``huggingface/data/SPLIT-00000-of-00001.parquet``; the hub's own names, one file for each split.
+    """``huggingface/data/SPLIT-00000-of-00001.parquet``: the hub's naming, one file per split.
 
     Tags and provenance are JSON texts, for a column of the hub has the same fields in every row.
     """
@@ -35,12 +35,12 @@ class HuggingFaceFolder:
     own_tags: frozenset[str] = frozenset()
 
     def fault(self, item: Item) -> str:
-        """Nothing: all fields of a question are columns."""
+        """Always empty: every field of a question has a column."""
         del item
         return ""
 
     def files(self, exported: ExportSet) -> dict[Path, bytes]:
-        """A Parquet file for each split.
+        """One Parquet file per split.
 
         Raises:
             UsageError: pyarrow is not installed.
@@ -52,7 +52,7 @@ class HuggingFaceFolder:
         return files
 
     def read(self, folder: Path) -> tuple[Item, ...]:
-        """By the benchmark ``table``, split by split; those without answers are left out."""
+        """Read with the benchmark ``table``, split by split, without unanswered questions."""
         items: list[Item] = []
         for path in sorted((folder / _DATA).glob("*.parquet")):
             if "answer" in _pyarrow_parquet().read_schema(path).names:

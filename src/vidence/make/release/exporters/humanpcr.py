@@ -21,14 +21,14 @@ _NEEDED: Final = {
 
 
 class HumanpcrFiles:
-    """A file for each level; of hidden splits ``questions-SPLIT.jsonl``."""
+    """One file per level; hidden splits go to ``questions-SPLIT.jsonl``."""
 
     name = "humanpcr"
     about = "our format for HumanPCR, a file for each level"
     own_tags = frozenset({"media_type", "n_evidence", "n_proactive", "evidence_group"})
 
     def fault(self, item: Item) -> str:
-        """Why a question has no row in these files; empty where it has one."""
+        """Why a question has no row in these files; empty if it has one."""
         level = item.tags.get("level", "")
         if level not in _FILES:
             return f"its tag level is none of {', '.join(_FILES)}"
@@ -42,7 +42,7 @@ class HumanpcrFiles:
         return ""
 
     def files(self, exported: ExportSet) -> dict[Path, bytes]:
-        """The files of the levels that there are."""
+        """The files of the levels present."""
         by_level = by_key((item.tags["level"], item) for item in exported.open_ones)
         files = {
             _FOLDER / f"{name}.jsonl": _lines(by_level[level], exported)
@@ -54,7 +54,7 @@ class HumanpcrFiles:
         return files
 
     def read(self, folder: Path) -> tuple[Item, ...]:
-        """By the benchmark ``humanpcr``."""
+        """Read with the benchmark ``humanpcr``."""
         return tuple(humanpcr().load(folder / _FOLDER, split="all", strict=True).items)
 
 

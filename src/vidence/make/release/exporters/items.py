@@ -1,4 +1,4 @@
-"""Our own item format: `items.jsonl`, everything that is known of a question."""
+"""Our own item format, `items.jsonl`, with everything known about a question."""
 
 from pathlib import Path
 
@@ -12,19 +12,19 @@ from vidence.records import Item
 
 
 class Items:
-    """The item format; of hidden splits ``questions-SPLIT.jsonl`` without answers."""
+    """The item format; hidden splits go to ``questions-SPLIT.jsonl`` without answers."""
 
     name = "items"
     about = "our item format, everything that is known of a question"
     own_tags: frozenset[str] = frozenset()
 
     def fault(self, item: Item) -> str:
-        """Nothing: every question is in this format already."""
+        """Always empty: every question is already in this format."""
         del item
         return ""
 
     def files(self, exported: ExportSet) -> dict[Path, bytes]:
-        """One file for all questions with answers, and one for each hidden split."""
+        """One file for all questions with answers, and one per hidden split."""
         files = {}
         if exported.open_ones:
             files[Path(ITEMS_FILE)] = json_lines([_marked(o, exported) for o in exported.open_ones])
@@ -36,7 +36,7 @@ class Items:
         return files
 
     def read(self, folder: Path) -> tuple[Item, ...]:
-        """By the benchmark ``table``."""
+        """Read with the benchmark ``table``."""
         return tuple(table().load(folder / ITEMS_FILE, split="all", strict=True).items)
 
 

@@ -14,14 +14,14 @@ _TYPES = {"choice": "multiple-choice", "text": "open-ended"}
 
 
 class MmvuFile:
-    """One list of all questions; of hidden splits ``questions-SPLIT.json``."""
+    """One list of all questions; hidden splits go to ``questions-SPLIT.json``."""
 
     name = "mmvu"
     about = "MMVU's validation.json"
     own_tags: frozenset[str] = frozenset()
 
     def fault(self, item: Item) -> str:
-        """Why a question has no row in the file; empty where it has one."""
+        """Why a question has no row in the file; empty if it has one."""
         subject, disciplines = item.tags.get("subject", ""), group_of(self.name, "disciplines")
         if item.answer_kind == "choice" and len(item.choices) != _N_CHOICES:
             return f"it has {len(item.choices)} choices; the format has {_N_CHOICES} or none"
@@ -43,7 +43,7 @@ class MmvuFile:
         return one_list(exported, _FILE, _row)
 
     def read(self, folder: Path) -> tuple[Item, ...]:
-        """By the benchmark ``mmvu``."""
+        """Read with the benchmark ``mmvu``."""
         return tuple(mmvu().load(folder / _FILE, split="validation", strict=True).items)
 
 

@@ -13,14 +13,14 @@ _LEVELS = ("1", "2", "3")
 
 
 class PerceptionCompFile:
-    """One list of all questions; of hidden splits ``questions-SPLIT.json``."""
+    """One list of all questions; hidden splits go to ``questions-SPLIT.json``."""
 
     name = "perceptioncomp"
     about = "PerceptionComp's annotation file"
     own_tags = frozenset({SPLIT, "n_conditions", "has_extra_option", "duplicate_of"})
 
     def fault(self, item: Item) -> str:
-        """Why a question has no row in the file; empty where it has one."""
+        """Why a question has no row in the file; empty if it has one."""
         if item.answer_kind != "choice" or len(item.choices) != _N_CHOICES:
             return f"it has not {_N_CHOICES} choices"
         if item.tags.get("difficulty") not in _LEVELS:
@@ -39,7 +39,7 @@ class PerceptionCompFile:
         return one_list(exported, _FILE, _row)
 
     def read(self, folder: Path) -> tuple[Item, ...]:
-        """By the benchmark ``perceptioncomp``."""
+        """Read with the benchmark ``perceptioncomp``."""
         return tuple(perceptioncomp().load(folder / _FILE, split="all", strict=True).items)
 
 

@@ -1,4 +1,4 @@
-"""Checks: twelve letters of what a person saw, to detect that it has changed.
+"""Check codes: twelve letters that identify what a person saw, to detect changes.
 
 What people's files tell of one video beside its tracks and shots stands under short names, as letters or as
 the words of cards: what a making has used, and what was said, taken back or changed since.
@@ -21,7 +21,7 @@ _ABOUT: Final = ("check", "track_id", "shot_id", "at_s")
 
 
 def check_of(value: object) -> str:
-    """The letters of anything that msgspec can write.
+    """Return the code of anything that msgspec can serialise.
 
     >>> check_of(["a", 1]) == check_of(("a", 1))
     True
@@ -30,28 +30,28 @@ def check_of(value: object) -> str:
 
 
 def check_of_track(track: Track) -> str:
-    """Those of one track: its frames and boxes, as on the sheets."""
+    """Return the code of one track: its frames and boxes, as on the sheets."""
     return track_check(track)
 
 
 def check_of_everybody(video: TrackedVideo) -> str:
-    """Those of all tracks that a person looks at."""
+    """Return the code of all tracks that a person sees."""
     return check_of([track_check(track) for track in (*video.tracks, *listed_others(video.others, video))])
 
 
 def check_of_shots(shots: Sequence[Shot], act: Act) -> str:
-    """Those of the shots that an act on cuts is about: all that it touches, and the one before."""
+    """Return the code of the shots that a cut edit affects, and the one before."""
     touched = [shot for shot in shots if shot.first_frame <= act.last and shot.last_frame >= act.first - 1]
     return check_of([(shot.first_frame, shot.last_frame, shot.n_mixed) for shot in touched])
 
 
 def check_of_shot(shot: Shot) -> str:
-    """Those of one shot, by which its descriptions are known."""
+    """Return the code of a shot, which identifies its descriptions."""
     return check_of([shot.first_frame, shot.last_frame, shot.n_mixed])
 
 
 def check_of_video(sha256: str) -> str:
-    """Those of a video file, by which counts are known."""
+    """Return the code of a video file, which identifies counts."""
     return check_of(["video", sha256])
 
 
@@ -61,7 +61,7 @@ def check_of_card(card: Card) -> str:
 
 
 def check_of_scene(card: SceneCard) -> str:
-    """Those of a scene card: what it says and what of it is false."""
+    """Return the code of a scene card: its text, and which parts are false."""
     return check_of([card.card_id, card.text, [change.after for change in card.changes]])
 
 
@@ -95,7 +95,7 @@ def said_by_people(folder: Path, video_id: str) -> dict[str, str]:
 
 
 def _words(folder: Path, video_id: str) -> dict[str, str]:
-    """The cards and scene cards of a video, true and false."""
+    """Return a video's cards and scene cards, true and false."""
     words: dict[str, str] = {}
     for name, kind in (("cards", CARD), ("scenes", SCENE)):
         path = folder / name / f"{video_id}.jsonl"
@@ -116,7 +116,7 @@ def _words(folder: Path, video_id: str) -> dict[str, str]:
 def changed(
     before: Mapping[str, str], now: Mapping[str, str], *, used: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """The names of cards, readings and counts that are new, other, or gone, by kind; no kind without one.
+    """Return the names of new, changed and removed cards, readings and counts, by kind.
 
     What says the same as what is `used` by now, whoever wrote that, is not new. All that is said of the
     number of people at one place in one window is one count.
@@ -131,5 +131,5 @@ def changed(
 
 
 def _thing(name: str) -> str:
-    """What a name is about: of a count its place and window, by any counter."""
+    """Return what a name refers to; for a count, its place and window, by any counter."""
     return " ".join(name.split()[:2]) if name.startswith(f"{COUNT}:") else name

@@ -12,9 +12,9 @@ AGREED = "agreed"
 
 @dataclass(frozen=True, kw_only=True)
 class Settled:
-    """What came of the rows about one place and window that speak of an agreement.
+    """The result of the agreement rows about one place and window.
 
-    `row` is the number that all counters agreed on, None where they have not; `open_rows` are rows that say
+    `row` is the number that all counters agreed on, None if they have not; `open_rows` are rows that say
     nothing yet, and `why`.
     """
 
@@ -26,7 +26,7 @@ class Settled:
 def agreed_counts(
     rows: Sequence[CountRow], *, sha256: str, n_frames: int
 ) -> tuple[tuple[PersonCount, ...], tuple[Unused, ...]]:
-    """The counts of a video, in the order of their first rows, and the rows that are not used.
+    """Return a video's counts in the order of their first rows, and the unused rows.
 
     What counters agreed on when they had looked at their difference goes before all that they counted alone.
     Otherwise, where several counted the same, the range reaches from the least to the most that any of them
@@ -63,7 +63,7 @@ def agreed_counts(
 
 
 def settle(rows: Sequence[CountRow]) -> Settled:
-    """Whether those who counted one place and window agreed afterwards, each by a row of their own.
+    """Determine whether the counters of one place and window agreed afterwards, each by their own row.
 
     They agreed where every one of them has said the same number and range, and all who counted are named.
 
@@ -102,7 +102,7 @@ def _agreed(row: CountRow, mine: Sequence[CountRow]) -> PersonCount:
 
 
 def _together(mine: Sequence[CountRow]) -> PersonCount:
-    """The range that holds what any of them holds possible."""
+    """Return the range that covers what each counter considers possible."""
     numbers = sorted(row.n for row in mine)
     return PersonCount(
         place=mine[0].place,

@@ -18,7 +18,7 @@ FALSE_STAGE: Final = "false-checks"
 RowT = TypeVar("RowT", CardCheckRow, FalseCheckRow)
 
 CHANCE: Final = 0.5
-"""The share right of a reader who guesses true or false: as many are true as are false."""
+"""Expected share right when guessing, with equally many true and false sentences."""
 Word: TypeAlias = Literal["true", "false", "cannot-say"]
 
 
@@ -59,7 +59,7 @@ class Share:
 
     @property
     def words(self) -> str:
-        """The share and its intervals.
+        """Return the share with its intervals.
 
         >>> share_of([1, 1, 1], cards=["a", "b", "c"], readers=["p1"] * 3).words
         '100% (31% to 100% at 95% over 3 cards, of one reader: others may tell more or fewer)'
@@ -71,7 +71,7 @@ class Share:
 
 
 def share_of(values: Sequence[float], *, cards: Sequence[str], readers: Sequence[str]) -> Share:
-    """The mean of values of 0 and 1, one a reading, with intervals that pool no readings as independent.
+    """Return the mean of 0/1 values per reading, with intervals that respect dependence.
 
     Of the interval that takes the answers to one card for a cluster, and that of those of one reader, the
     one that is wider decides how sure it is for other readers. A single reader says nothing of others.
@@ -101,7 +101,7 @@ def _bounds(values: Sequence[float], clusters: Sequence[str]) -> Bounds:
 class WordsOnlyRate:
     """How well readers separate true from false sentences by words alone.
 
-    `n_unsure` said that they cannot say, and count nowhere. `share` is None where none was told.
+    `n_unsure` said that they cannot say, and count nowhere. `share` is None if none was told.
     """
 
     n_right: int
@@ -110,7 +110,7 @@ class WordsOnlyRate:
 
     @property
     def n(self) -> int:
-        """How many answers count."""
+        """Return the number of answers that count."""
         return 0 if self.share is None else self.share.n
 
     @property
@@ -120,7 +120,7 @@ class WordsOnlyRate:
 
     @property
     def words(self) -> str:
-        """The same as a sentence."""
+        """Return the rate as a sentence."""
         unsure = f"; {self.n_unsure} cannot say" if self.n_unsure else ""
         if self.share is None:
             return f"no readings yet{unsure}"
@@ -131,7 +131,7 @@ class WordsOnlyRate:
 
 
 def told(readings: Sequence[WordsOnlyAnswer]) -> WordsOnlyRate:
-    """What readers tell by words alone.
+    """Return how well readers separate true from false sentences by words alone.
 
     >>> told([WordsOnlyAnswer(card="a", reader="p1", is_true=False, said="false")]).n_right
     1
@@ -160,7 +160,7 @@ def told_false(readings: Sequence[WordsOnlyAnswer]) -> Share | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Readings:
-    """What came of the readings of some cards, by the names of cards.
+    """The results of the readings of some cards, by card name.
 
     `read` are the cards that somebody read, `alone` those of them that every reader found to fit one person.
     `heard` are the readings of false cards without the film; `unread` the false cards that nobody read.
@@ -175,7 +175,7 @@ class Readings:
 
 
 def read_cards_by_people(cards: Sequence[Card], rows: Sequence[CardCheckRow]) -> Readings:
-    """What readers say of the cards of a video, named ``TRACK/KIND``.
+    """Return readers' results on a video's cards, named ``TRACK/KIND``.
 
     That much doubt is enough: a card goes where a single reader finds that it fits several people
     (``fits-several``) or nobody (``fits-none``), or that words in it give away what it must not (``leaks``).
@@ -198,7 +198,7 @@ def read_cards_by_people(cards: Sequence[Card], rows: Sequence[CardCheckRow]) ->
 def read_false_by_people(
     cards: Sequence[SceneCard], rows: Sequence[FalseCheckRow], *, most_told: float
 ) -> Readings:
-    """What readers say of the false scene cards of a video, by their ids.
+    """Return readers' results on a video's false scene cards, by id.
 
     A card that happens in the film for a single reader is true (``is-true``); one of which a larger share
     than `most_told` of its readers said without the film that it is false is ``told-by-its-words``.
@@ -230,7 +230,7 @@ def read_false_by_people(
 def _matched(
     rows: Sequence[RowT], known: Mapping[str, str], *, names: Sequence[str]
 ) -> tuple[dict[str, list[RowT]], tuple[Unused, ...]]:
-    """The rows of each card in the order of the cards, and those on cards that there are not, or not so."""
+    """Return each card's rows in card order, and the rows about missing or changed cards."""
     values: dict[str, list[RowT]] = {}
     unused: list[Unused] = []
     for name, row in zip(names, rows, strict=True):

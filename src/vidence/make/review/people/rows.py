@@ -50,7 +50,7 @@ _JSON_ENDINGS: Final = (".jsonl", ".ndjson")
 
 @dataclass(frozen=True, kw_only=True)
 class Act:
-    """What a row says is to be done: with the frames `first` to `last`, or with the track `other`."""
+    """The edit in a row: about frames `first` to `last`, or the track `other`."""
 
     name: str
     first: int = -1
@@ -60,7 +60,7 @@ class Act:
 
 @dataclass(frozen=True, kw_only=True)
 class Unused:
-    """A row that was not used: where it stands, and why."""
+    """A row that was not used, with its place and the reason."""
 
     where: str
     why: str
@@ -70,7 +70,7 @@ class Unused:
 
 
 class PeopleRow(Record):
-    """A row that a person hands in; `where` is its file and line."""
+    """A row that a person submits; `where` is its file and line."""
 
     delimiters: ClassVar[str] = ",;\t"
     where: str = ""
@@ -91,11 +91,11 @@ class SignedRow(PeopleRow):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What no second row of the file has."""
+        """Return the unique key of the row in its file."""
         return tuple(getattr(self, name) for name in self.named_by)
 
     def see(self) -> None:
-        """See that its own fields make sense.
+        """Validate its own fields.
 
         Raises:
             FieldError: one does not.
@@ -103,7 +103,7 @@ class SignedRow(PeopleRow):
 
 
 class ShotRow(SignedRow):
-    """Something about the cuts of a video.
+    """An edit of a video's cuts.
 
     ``cut-at:FRAME``: a shot begins with this frame. ``no-cut-at:FRAME``: none does; the shot that began with
     it goes on from the one before. ``gradual:FIRST-LAST``: these frames show two shots at once; the later
@@ -117,7 +117,7 @@ class ShotRow(SignedRow):
 
     @property
     def parsed(self) -> Act:
-        """The act.
+        """Return the edit.
 
         Raises:
             FieldError: it is none.
@@ -130,7 +130,7 @@ class ShotRow(SignedRow):
         return _ordered(Act(name=match[3], first=int(match[4]), last=int(match[5])))
 
     def see(self) -> None:
-        """See that its own fields make sense.
+        """Validate its own fields.
 
         Raises:
             FieldError: one does not.
@@ -140,7 +140,7 @@ class ShotRow(SignedRow):
 
 
 class TrackRow(SignedRow):
-    """Something about one track of a video.
+    """An edit of one track of a video.
 
     ``ok``: one person from its first frame to its last, whatever programs think of it. ``phantom``: nobody.
     ``split:FRAME``: from this frame on it is somebody else; the parts are ``ID/1`` and ``ID/2``.
@@ -160,7 +160,7 @@ class TrackRow(SignedRow):
 
     @property
     def parsed(self) -> Act:
-        """The act.
+        """Return the edit.
 
         Raises:
             FieldError: it is none.
@@ -177,7 +177,7 @@ class TrackRow(SignedRow):
         return _ordered(Act(name=match[6], first=int(match[7]), last=int(match[8])))
 
     def see(self) -> None:
-        """See that its own fields make sense.
+        """Validate its own fields.
 
         Raises:
             FieldError: one does not.
@@ -214,12 +214,12 @@ class CountRow(SignedRow):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """The unique key of the row: a person counts a thing once, and agrees once with another."""
+        """Return the unique key: a person counts a thing once, and agrees once with another person."""
         return (*super().key, tuple(sorted(self.agreed)))
 
     @property
     def span(self) -> tuple[int, int] | None:
-        """The first and the last frame of the window; None for the whole video.
+        """Return the first and last frame of the window; None for the whole video.
 
         Raises:
             FieldError: it is no window.
@@ -235,7 +235,7 @@ class CountRow(SignedRow):
         return act.first, act.last
 
     def see(self) -> None:
-        """See that its own fields make sense.
+        """Validate its own fields.
 
         Raises:
             FieldError: one does not.
@@ -275,7 +275,7 @@ class CardCheckRow(SignedRow):
     by: str
 
     def see(self) -> None:
-        """See that its own fields make sense.
+        """Validate its own fields.
 
         Raises:
             FieldError: one does not.
@@ -285,7 +285,7 @@ class CardCheckRow(SignedRow):
 
 
 class FalseCheckRow(SignedRow):
-    """What a reader says of a false scene card: first without the film, then with it.
+    """A reader's verdict on a false scene card: first without the video, then with it.
 
     `told`: what the sentence was taken for by its words alone. `occurs`: what it says does happen in the
     film. `natural`: it reads like the others.
@@ -300,7 +300,7 @@ class FalseCheckRow(SignedRow):
     by: str
 
     def see(self) -> None:
-        """See that its own fields make sense.
+        """Validate its own fields.
 
         Raises:
             FieldError: one does not.
@@ -310,9 +310,9 @@ class FalseCheckRow(SignedRow):
 
 
 class CardRow(PeopleRow):
-    """One line of a file of cards: `kind` is ``A`` (appearance) or ``B`` (path).
+    """A line of a card file: `kind` is ``A`` (appearance) or ``B`` (path).
 
-    `check` is that of the track as the writer saw it; empty where nobody knows.
+    `check` is that of the track as the writer saw it; empty if nobody knows.
     """
 
     track_id: str
@@ -324,7 +324,7 @@ class CardRow(PeopleRow):
 
 
 class CardSheetRow(PeopleRow):
-    """One line of a sheet of cards: what is known of a track, and the cells that a person fills in.
+    """A line of a card sheet: facts about a track, and cells for a person to fill in.
 
     `fits` are the ids of all tracks that the description fits, ``none``, or nothing where nobody has tried.
     """
@@ -352,7 +352,7 @@ class CardSheetRow(PeopleRow):
 
 
 class SceneRow(PeopleRow):
-    """One line of a file of scene cards.
+    """A line of a scene card file.
 
     The shot is named by `shot_id`, or by `at_s`, a time in seconds at which it is on screen. `false` is the
     same sentence with two to five details wrong, and becomes a card of its own; what was changed is found by
@@ -377,7 +377,7 @@ class SceneRow(PeopleRow):
 
 
 class ShotSpanRow(PeopleRow):
-    """One line of a file of shots: the frames of a shot, its times, or both."""
+    """A line of a shot file: a shot's frames, its times, or both."""
 
     video_id: str = ""
     shot_id: str = ""
@@ -394,7 +394,7 @@ KINDS: Final = (ShotRow, TrackRow, CountRow, CardCheckRow, FalseCheckRow)
 
 
 def columns(kind: type[PeopleRow]) -> tuple[str, ...]:
-    """The columns of a kind of file, in the order in which they are written; the note comes last."""
+    """Return the columns of a kind of file in writing order; the note comes last."""
     return (*(name for name in kind.__struct_fields__ if name not in {"where", "note"}), "note")
 
 
@@ -402,14 +402,14 @@ def columns(kind: type[PeopleRow]) -> tuple[str, ...]:
 
 
 def read_rows(folder: Path, kind: type[RowT], *, videos: Collection[str] | None) -> tuple[RowT, ...]:
-    """The rows of a kind in their order; none where the file is not there. `where` is file and line.
+    """Return the rows of a kind, in order; empty if the file does not exist. `where` is file and line.
 
     A row without an act and a name is open and left out: sheets have such rows to fill in.
 
     Args:
         folder: the folder of people's files.
         kind: `ShotRow`, `TrackRow`, `CountRow`, `CardCheckRow` or `FalseCheckRow`.
-        videos: the videos of the set; None where not all are known, and then any name is right.
+        videos: the videos of the set; None if not all are known, and then any name is right.
 
     Raises:
         DataError: the file cannot be read, leads out of the folder, is larger than 16 MB, or has rows that
@@ -434,7 +434,7 @@ def read_rows(folder: Path, kind: type[RowT], *, videos: Collection[str] | None)
 
 
 def each_row(path: Path, kind: type[AnyRowT], take: Callable[[AnyRowT], None]) -> None:
-    """Have every line of a file that is not blank taken as a row; CSV, or JSON lines by the ending.
+    """Pass every non-blank line of a file as a row; CSV or JSON lines, by extension.
 
     Args:
         path: the file.
@@ -469,11 +469,11 @@ def each_row(path: Path, kind: type[AnyRowT], take: Callable[[AnyRowT], None]) -
 def is_about(
     row: CardSheetRow | SceneRow | ShotSpanRow, video_id: str, *, others: Collection[str] | None
 ) -> bool:
-    """Whether a row is about a video; in the file of one video, or of scenes, it need not name it.
+    """Whether a row is about a video; in a single-video or scene file it need not name it.
 
     Args:
         row: the row.
-        video_id: the video; empty where nobody knows, and then any is right.
+        video_id: the video; empty if nobody knows, and then any is right.
         others: the other videos that the file may speak of; None for any.
 
     Raises:
@@ -492,7 +492,7 @@ def is_about(
 
 
 def plain_file(folder: Path, name: str) -> Path | None:
-    """A file of people's rows or words; None where it is not there.
+    """Return a file of people's rows or texts; None if it does not exist.
 
     Args:
         folder: in which it lies.
@@ -514,7 +514,7 @@ def plain_file(folder: Path, name: str) -> Path | None:
 
 
 def _row(kind: type[AnyRowT], cells: Mapping[str, str], *, where: str) -> AnyRowT:
-    """A row out of its cells.
+    """Build a row from its cells.
 
     Raises:
         FieldError: a cell is not what it should be.
@@ -532,7 +532,7 @@ def _row(kind: type[AnyRowT], cells: Mapping[str, str], *, where: str) -> AnyRow
 
 
 def _see(row: SignedRow, *, videos: Collection[str] | None) -> None:
-    """See that a row makes sense by itself.
+    """Validate a row by itself.
 
     Raises:
         FieldError: it does not.
@@ -606,7 +606,7 @@ def append_row(folder: Path, row: RowT) -> Path:
 
 
 def remove_row(folder: Path, row: RowT) -> bool:
-    """Take a row out of its file again; whether it was there. The last one takes the file with it.
+    """Remove a row from its file; return whether it was there. The last row's removal deletes the file.
 
     Raises:
         DataError: the file has a fault.
@@ -643,7 +643,7 @@ def write_rows(folder: Path, kind: type[RowT], rows: Sequence[RowT]) -> Path:
 
 
 def _check(row: SignedRow) -> None:
-    """See that a row can be read again as it is.
+    """Check that a row can be read back unchanged.
 
     Raises:
         DataError: it cannot.
@@ -655,7 +655,7 @@ def _check(row: SignedRow) -> None:
 
 
 def _content(kind: type[RowT], rows: Sequence[RowT]) -> bytes:
-    """A whole file with the columns that are written always."""
+    """Return a whole file with its fixed columns."""
     names = columns(kind)
     return (csv_text([names], is_data=True) + "".join(_line(row, names) for row in rows)).encode()
 

@@ -16,7 +16,7 @@ from vidence.seeing.tracks import DroppedTrack, Span, Track, TrackedVideo, liste
 
 @dataclass(frozen=True, kw_only=True)
 class ShotsByPeople:
-    """The shots of a video behind the rows about it: `used` are the rows that count, `unused` the others."""
+    """A video's shots after people's rows: `used` rows took effect, `unused` did not."""
 
     shots: tuple[Shot, ...]
     used: tuple[ShotRow, ...] = ()
@@ -26,7 +26,7 @@ class ShotsByPeople:
 def apply_shots(
     shots: Sequence[Shot], rows: Sequence[ShotRow], *, times_s: NDArray[np.float64]
 ) -> ShotsByPeople:
-    """The shots of a video as people leave them: each row in its turn, on what those before it left.
+    """Apply people's rows to a video's shots, each to the result of the previous ones.
 
     A row counts where its `check` is that of the shots around its frames as the detector found them, or as
     the rows before left them.
@@ -52,7 +52,7 @@ def apply_shots(
 
 
 def _why_not(row: ShotRow, act: Act, *, seen: Sequence[Sequence[Shot]], n_frames: int) -> str:
-    """Why a row says nothing of these shots; empty where it does."""
+    """Return why a row does not apply to these shots; empty if it does."""
     if act.last >= n_frames:
         return f"the video has {n_frames} frames, the last one is {n_frames - 1}"
     if row.check not in [check_of_shots(shots, act) for shots in seen]:
@@ -61,7 +61,7 @@ def _why_not(row: ShotRow, act: Act, *, seen: Sequence[Sequence[Shot]], n_frames
 
 
 def _in_vain(act: Act) -> str:
-    """Why an act changes nothing."""
+    """Return why an edit changes nothing."""
     match act.name:
         case "cut-at":
             return f"no shot goes across frame {act.first}: one begins there, or it is in none"
@@ -75,7 +75,7 @@ def _in_vain(act: Act) -> str:
 
 
 def _done(act: Act, spans: list[Span]) -> list[Span]:
-    """The spans behind an act; none where it changes nothing."""
+    """Return the spans after an edit; empty if it changes nothing."""
     match act.name:
         case "cut-at":
             return _cut(spans, act.first)
@@ -129,7 +129,7 @@ STAGE: Final = "tracks"
 
 @dataclass(frozen=True, kw_only=True)
 class TracksByPeople:
-    """The tracks of a video behind the rows about it.
+    """A video's tracks after people's rows.
 
     `dropped` are tracks, and boxes of tracks, that went; `used` the rows that count, `unused` the others.
     `touched` are the names, before and after, of all tracks that a row changed. `is_complete` says that a
@@ -151,7 +151,7 @@ class TracksByPeople:
 
 
 def apply_tracks(video: TrackedVideo, rows: Sequence[TrackRow]) -> TracksByPeople:
-    """The tracks of a video as people leave them: each row in its turn, on what those before it left.
+    """Apply people's rows to a video's tracks, each to the result of the previous ones.
 
     A row counts where its `check` is that of its track as programs made it, or as the rows before left it.
     One on a track that programs made, and that was split since, counts for the part that has its frames. A
@@ -176,7 +176,7 @@ def apply_tracks(video: TrackedVideo, rows: Sequence[TrackRow]) -> TracksByPeopl
 
 
 class _CannotError(Exception):
-    """A row cannot be used, for a reason."""
+    """A row cannot be applied, with the reason."""
 
 
 @dataclass(kw_only=True)
@@ -190,7 +190,7 @@ class _Work:
     touched: list[str] = field(default_factory=list)
 
     def do(self, row: TrackRow) -> None:
-        """Do what a row says, or note why not."""
+        """Apply a row, or record why not."""
         try:
             self._do(row, row.parsed, self._target(row))
         except _CannotError as why:
@@ -199,7 +199,7 @@ class _Work:
             self.used.append(row)
 
     def is_complete(self, rows: Sequence[TrackRow]) -> bool:
-        """Whether a person says so, and each track has a row."""
+        """Whether a person declared it complete, and each track has a row."""
         about = {row.track_id for row in self.used}
         every = (*self.video.tracks, *listed_others(self.video.others, self.video))
         names = [track.track_id for track in every if track.track_id not in about]
@@ -235,7 +235,7 @@ class _Work:
                 self._drop(row, act, track)
 
     def _target(self, row: TrackRow) -> Track:
-        """The track that a row is about, as it is by now.
+        """Return the track that a row is about, in its current state.
 
         Raises:
             _CannotError: there is none, or it has changed since.
@@ -281,7 +281,7 @@ class _Work:
             self._gone(track.track_id, row, "a person left it out")
 
     def _split(self, track: Track, at: int, row: TrackRow) -> None:
-        """Two tracks, who may both be asked about, in its place."""
+        """Replace a track by two, both of which questions may be about."""
         name, first, last = track.track_id, track.first_frame, track.last_frame
         if not first < at <= last:
             raise _CannotError(
@@ -301,7 +301,7 @@ class _Work:
         self.touched += [name, *(part.track_id for part in parts)]
 
     def _join(self, track: Track, other: Track, row: TrackRow) -> None:
-        """Both under the name of the other, who may be asked about."""
+        """Join two tracks under the other's name; questions may be about it."""
         name, into = track.track_id, other.track_id
         self._apart(track, other)
         if self.video.shots and self.video.shot_of(track.first_frame) != self.video.shot_of(
@@ -322,7 +322,7 @@ class _Work:
         self.touched += [name, into]
 
     def _apart(self, track: Track, other: Track) -> None:
-        """See that two tracks can be one person.
+        """Check that two tracks can be one person.
 
         Raises:
             _CannotError: both have a box in some frame.
@@ -335,7 +335,7 @@ class _Work:
             )
 
     def _same(self, row: TrackRow, track: Track, other: Track) -> None:
-        """Both tracks count as people who are there; no question is about either."""
+        """Keep both tracks as people present; no question is about either."""
         self._apart(track, other)
         for entry, two in ((track, other), (other, track)):
             if entry in self.tracks:
@@ -345,7 +345,7 @@ class _Work:
             self.touched.append(entry.track_id)
 
     def _drop(self, row: TrackRow, act: Act, track: Track) -> None:
-        """Take the boxes of some frames out of a track; the track goes with its last box."""
+        """Remove some frames' boxes from a track, and the track with its last box."""
         frames = track.frame_indices
         keep = (frames < act.first) | (frames > act.last)
         n_gone = int(np.count_nonzero(~keep))
@@ -374,7 +374,7 @@ def _of_name(name: str, tracks: Sequence[Track]) -> Track | None:
 
 
 def _joined(track: Track, other: Track) -> Track:
-    """Both in the order of time, under the name of the first."""
+    """Merge two tracks in time order, under the name of the first."""
     frames = np.concatenate([track.frame_indices, other.frame_indices])
     order = np.argsort(frames, kind="stable")
     return Track(
@@ -388,7 +388,7 @@ def _joined(track: Track, other: Track) -> Track:
 
 
 def left_by_people(video: TrackedVideo, result: TracksByPeople) -> TrackedVideo:
-    """The video with its tracks as people leave them; looks are those of tracks that were not split."""
+    """Return the video with its tracks after people's edits; appearances are those of unsplit tracks."""
     names = {track.track_id for track in (*result.tracks, *result.others)}
     looks = {name: mean for name, mean in video.looks.items() if name in names}
     return replace(video, tracks=result.tracks, others=result.others, looks=looks)

@@ -1,4 +1,4 @@
-"""What a format of annotations gives: records of pictures and clips, label spaces, what could not be used."""
+"""What an annotation format yields: records of pictures and clips, label spaces, unusable lines."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ PERSON: Final = "person"
 
 
 class Label(Record, omit_defaults=True):
-    """One name of a label space. `parent` is the label, or the group, that it stands under.
+    """One name in a label space; `parent` is the label or group above it.
 
     `near` are other labels that a viewer takes for it: true with it.
     """
@@ -32,7 +32,7 @@ class Label(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSpace:
-    """The labels that a kind of annotation chooses from."""
+    """The labels that one kind of annotation chooses from."""
 
     name: str
     labels: tuple[Label, ...]
@@ -48,11 +48,11 @@ class LabelSpace:
         return by_key((label.parent, label.name) for label in self.labels)
 
     def find(self, text: str) -> Label | None:
-        """The label of this name, or with this synonym."""
+        """The label with this name or synonym."""
         return self._by_form.get(normal_form(text))
 
     def kin(self, name: str) -> frozenset[str]:
-        """The names of a label, of all above and below it in the tree, and near it: what is true with it.
+        """A label with its ancestors, descendants and near labels: all that is true with it.
 
         >>> labels = (Label(name="animal"), Label(name="dog", parent="animal"), Label(name="cat"))
         >>> sorted(LabelSpace(name="x", labels=labels).kin("dog"))
@@ -71,7 +71,7 @@ class LabelSpace:
         return frozenset(names) | frozenset(() if label is None else label.near)
 
     def siblings(self, name: str) -> tuple[str, ...]:
-        """The other labels under the same parent; none where it has none."""
+        """The other labels with the same parent; none if it has none."""
         label = self.find(name)
         if label is None or not label.parent:
             return ()
@@ -107,7 +107,7 @@ class AnnotationRecord(Record, omit_defaults=True):
 
     `label` is what the question asks for, out of the label space `space`; `also_true` is what holds beside
     it, so that it is no wrong choice. `fields` are words that templates can use. `n_people` is how many
-    people are shown; None where that is not known. `question` and `wrong` are there where a person wrote
+    people are shown; None if that is not known. `question` and `wrong` are there where a person wrote
     them. `truth` says what the label rests on.
     """
 
@@ -138,7 +138,7 @@ class AnnotationRecord(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Annotations:
-    """The records of a file, the label spaces that they name, what could not be used, and words about it."""
+    """The records of a file, their label spaces, unusable lines, and remarks."""
 
     records: tuple[AnnotationRecord, ...]
     spaces: Mapping[str, LabelSpace] = field(default_factory=lambda: MappingProxyType({}))
@@ -147,7 +147,7 @@ class Annotations:
 
 
 class AnnotationReader(Protocol):
-    """Reads one format of annotations; one file in ``make/sources/annotations/``."""
+    """A reader of one annotation format; one file in ``make/sources/annotations/``."""
 
     name: str
     version: int
@@ -161,5 +161,5 @@ class AnnotationReader(Protocol):
 
 
 def unusable(what: str, reason: str, detail: str) -> Dropped:
-    """A line that gives no record, for the account."""
+    """An account entry for a line without a usable record."""
     return Dropped(what=what, stage=STAGE, reason=reason, detail=detail)

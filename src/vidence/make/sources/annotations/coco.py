@@ -22,7 +22,7 @@ from vidence.records import Media, Record, by_key
 
 
 class Settings(Record):
-    """What is read of a COCO file."""
+    """What to read from a COCO file."""
 
     what: Annotated[Literal["instances", "captions"], Meta(description="type of the file")] = "instances"
     captions: Annotated[str, Meta(description="file of captions beside it")] = ""
@@ -162,7 +162,7 @@ def _of_instances(read: _File, captions: dict[int, str]) -> Annotations:
 def _boxes(
     known: list[_Annotation], categories: dict[int, _Category]
 ) -> tuple[tuple[Box, ...], list[Dropped]]:
-    """The boxes of an image, and those that are none."""
+    """The boxes of an image, and invalid ones."""
     boxes: list[Box] = []
     faults: list[Dropped] = []
     for annotation in known:

@@ -1,4 +1,4 @@
-"""A table of one's own, a row for each picture or clip; or a sheet that people fill in."""
+"""A user's table with one row per picture or clip, or a sheet for people to fill in."""
 
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -29,7 +29,7 @@ SHEET: Final = (
 
 
 class Settings(Record):
-    """The columns of the table; several values in a cell have ``|`` between."""
+    """The columns of the table; several values in a cell are separated by ``|``."""
 
     id: Annotated[str, Meta(description="column with the id of a row")] = "record_id"
     media: Annotated[str, Meta(description="column with the path, or several")] = "media"
@@ -47,7 +47,7 @@ class Settings(Record):
 
 
 class CsvTable:
-    """Reads a table; columns that are not there are empty, but those of the id, the media and the label.
+    """A reader of tables; missing columns are empty, except id, media and label.
 
     With a column ``question``, people write in it (and ``wrong_1`` to ``wrong_4``), and rows without a
     question wait and are passed over. A column ``kind`` says what single rows show.
@@ -60,7 +60,7 @@ class CsvTable:
         self._settings = settings
 
     def read(self, path: Path) -> Annotations:
-        """The rows of a table.
+        """The rows of a table as records.
 
         Raises:
             DataError: it cannot be read, or no row can be used.
@@ -124,7 +124,7 @@ def _several(cell: str) -> tuple[str, ...]:
 
 
 def empty_sheet() -> bytes:
-    """A sheet with the columns that people fill in, and no row."""
+    """An empty sheet with the columns for people to fill in."""
     return csv_text([SHEET], is_data=True).encode()
 
 

@@ -1,4 +1,4 @@
-"""Logs of narrated events: a clip for each event, its verb or its noun as the label."""
+"""Logs of narrated events: one clip per event, labelled with its verb or noun."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -27,7 +27,7 @@ from vidence.records import Media, Record
 
 
 class Settings(Record):
-    """What is read of a log."""
+    """What to read from a log."""
 
     log: Annotated[str, Meta(description="format of the log, one of the event-logs")] = "epic"
     label: Annotated[Literal["verb", "noun"], Meta(description="word of an event that is the label")] = "verb"
@@ -42,7 +42,7 @@ class Settings(Record):
 
 
 class EventClips:
-    """Reads any format of event logs that vidence knows.
+    """A reader of every event log format known to vidence.
 
     With a table of classes the label is the name of the class (``take`` for "pick up"), its category the
     parent, and its instances are synonyms; without, the word itself is the label. What else happens in the
@@ -96,7 +96,7 @@ class EventClips:
         )
 
     def _names(self, path: Path, log: EventLog) -> Mapping[str, Label]:
-        """The label of each class id, or of each word where there is no table."""
+        """The label of each class id, or of each word if there is no table."""
         wanted = self._settings
         if not wanted.classes:
             words = {self._word(event) for events in log.events.values() for event in events}
@@ -116,7 +116,7 @@ class EventClips:
         return names
 
     def _classes(self, log: EventLog) -> Mapping[str, frozenset[int]]:
-        """The numbers of the classes that the log gives each word."""
+        """The class numbers that the log gives each word."""
         classes: dict[str, frozenset[int]] = {}
         for event in (entry for events in log.events.values() for entry in events):
             number = event.verb_class if self._settings.label == "verb" else event.noun_class
@@ -160,7 +160,7 @@ class EventClips:
 
 
 def _around(events: tuple[Event, ...], place: int, near_s: float) -> tuple[Event, ...]:
-    """What else happens in the clip of an event, or so near to it; events are in the order of time."""
+    """Other events in or near the clip of an event, in order of time."""
     event = events[place]
     low, high = event.start_s - near_s, event.end_s + near_s
     return tuple(e for i, e in enumerate(events) if i != place and e.start_s < high and e.end_s > low)
@@ -169,7 +169,7 @@ def _around(events: tuple[Event, ...], place: int, near_s: float) -> tuple[Event
 def _alike(
     name: str, labels: Collection[str], classes: Mapping[str, frozenset[int]], *, is_verb: bool
 ) -> tuple[str, ...]:
-    """The other labels that a viewer may take for one, or that the log puts into a class with it."""
+    """Other labels that a viewer may confuse with this one, or of the same class in the log."""
 
     def is_alike(word: str) -> bool:
         if classes.get(word, frozenset()) & classes.get(name, frozenset()):

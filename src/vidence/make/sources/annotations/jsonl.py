@@ -1,4 +1,4 @@
-"""``vidence-annotation/1``: JSON lines, one record each, with lines for label spaces between them."""
+"""``vidence-annotation/1``: JSON Lines with one record each, and lines for label spaces."""
 
 from pathlib import Path
 from typing import Final
@@ -22,7 +22,7 @@ MALFORMED: Final = "malformed"
 
 
 class _Space(Record):
-    """A line that names the labels of a space."""
+    """A line with the labels of a space."""
 
     space: str
     labels: tuple[Label | str, ...]

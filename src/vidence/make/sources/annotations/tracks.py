@@ -1,4 +1,4 @@
-"""Tracks of people in a video: how many there are in a clip."""
+"""Tracks of people in a video: how many appear in a clip."""
 
 from pathlib import Path
 from typing import Annotated, Final
@@ -27,7 +27,7 @@ _LEAST_CLEAR: Final = 0.1
 
 
 class Settings(Record):
-    """What is read of a file of tracks in the format of MOTChallenge."""
+    """What to read from a file of tracks in MOTChallenge format."""
 
     video: Annotated[str, Meta(description="path of the video")]
     fps: Annotated[float, Meta(gt=0, description="frames per second of the file")] = 30.0
@@ -37,7 +37,7 @@ class Settings(Record):
 
 
 class TrackClips:
-    """Reads tracks and cuts the video into clips, each with the number of different people in it.
+    """Reads tracks and cuts the video into clips, each with its number of different people.
 
     A person of whom at most a tenth is to be seen, and of whom the file says so, makes the count doubtful,
     and the clip is left out.

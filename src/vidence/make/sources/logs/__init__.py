@@ -1,1 +1,1 @@
-"""Who wrote down what happens: one file for each format of event logs, found by its name."""
+"""Formats of event logs, one file each, found by name."""

@@ -1,4 +1,4 @@
-"""EPIC-KITCHENS-100: one CSV file for each split, times as ``HH:MM:SS.ff``."""
+"""EPIC-KITCHENS-100: one CSV file per split, times as ``HH:MM:SS.ff``."""
 
 from pathlib import Path
 

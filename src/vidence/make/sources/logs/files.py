@@ -1,4 +1,4 @@
-"""Find the files of event logs, and read tables row by row with the line on which each row starts."""
+"""Find the files of event logs; read tables row by row with line numbers."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ _HEADING = re.compile(r"\s*.*")
 
 
 def text_of(path: Path) -> str:
-    """The text of a file, unpacked when its name ends in ``.gz``; bytes that are not UTF-8 as U+FFFD.
+    """The text of a file, decompressed if named ``.gz``; invalid UTF-8 becomes U+FFFD.
 
     Raises:
         DataError: it cannot be read or unpacked, or is UTF-16.
@@ -33,7 +33,7 @@ def text_of(path: Path) -> str:
 
 
 def log_files(path: Path, *, endings: Sequence[str], but: Sequence[str] = ()) -> tuple[Path, ...]:
-    """`path` itself, or the files in the folder `path` by their endings (also with ``.gz``), sorted.
+    """`path` itself, or the files in the folder `path` with these endings (also ``.gz``), sorted.
 
     Args:
         path: a file or a folder.
@@ -70,7 +70,7 @@ def beside(path: Path, ending: str) -> Path | None:
 
 
 def csv_rows(path: Path, *, needs: Sequence[str]) -> Iterator[tuple[str, Row | FieldError]]:
-    """The rows of a table, or what is wrong with each, with ``file:line``; columns in lower case.
+    """The rows of a table, or their faults, with ``file:line``; column names in lower case.
 
     Comma, semicolon and tab are understood: the one that the first line has most of. A header without the
     columns of `needs` is one fault, and no row follows it.

@@ -1,4 +1,4 @@
-"""HD-EPIC: narrations with the pairs of verb and noun in each, as exported from the released pickle.
+"""HD-EPIC: narrations with verb-noun pairs, exported from the released pickle.
 
 A pickle can run code when it is opened, so that it is not read here; `HOW_TO_EXPORT` says what to do.
 """
@@ -32,7 +32,7 @@ Settings = ClassSettings
 
 
 class HdEpicLog:
-    """Reads exports of ``HD_EPIC_Narrations.pkl`` as JSON lines, with its columns.
+    """Reads exports of ``HD_EPIC_Narrations.pkl`` as JSON Lines with its columns.
 
     A narration tells of several actions. Each of its `main_actions` becomes an event, and so does each
     further one of its `pairs`, all with the same span: what is narrated on the side has happened too, so
@@ -147,7 +147,7 @@ def _list(cell: object) -> list[object] | None:
 def _named(
     pairs: Sequence[object], classes: Sequence[object], builder: LogBuilder
 ) -> list[tuple[Worded, Worded]] | None:
-    """The verbs and nouns with their classes; None where a pair is none. Classes count if each has one."""
+    """Verbs and nouns with classes; None if a pair is invalid. Classes count only if each has one."""
     named = []
     for place, pair in enumerate(pairs):
         if not (isinstance(pair, list | tuple) and len(pair) == 2 and all(isinstance(x, str) for x in pair)):

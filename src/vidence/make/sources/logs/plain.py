@@ -1,4 +1,4 @@
-"""A plain table of events: one row for each, in a CSV file of one's own."""
+"""A plain table of events: a CSV file with one row per event."""
 
 from pathlib import Path
 

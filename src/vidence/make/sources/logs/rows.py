@@ -25,7 +25,7 @@ _EXPECTED_TIME = "expected seconds (12.5) or HH:MM:SS.ff"
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """When something happens, ``[start_s, end_s)`` in seconds."""
+    """The time of an event, ``[start_s, end_s)`` in seconds."""
 
     start_s: float
     end_s: float
@@ -48,7 +48,7 @@ def span(row: Mapping[str, str], start: str, end: str) -> Span:
 
 
 def class_id(text: str) -> int | None:
-    """A class as it stands in a cell: -1 for an empty cell, None for what is no class."""
+    """The class in a cell: -1 for an empty cell, None for an invalid one."""
     stripped = text.strip()
     if not stripped or stripped == "-1":
         return -1
@@ -56,7 +56,7 @@ def class_id(text: str) -> int | None:
 
 
 def given_classes(row: Mapping[str, str]) -> tuple[int, int]:
-    """The classes of verb and noun as the log gives them, -1 for an empty or absent cell.
+    """The classes of verb and noun in the log, -1 for an empty or absent cell.
 
     Raises:
         FieldError: a cell that is no class.
@@ -73,7 +73,7 @@ def given_classes(row: Mapping[str, str]) -> tuple[int, int]:
 
 
 def plain(text: str) -> str:
-    """Lower case, one blank between words, no closing full stop.
+    """Lower case, single blanks, no closing full stop.
 
     >>> plain("  Turn-On  the_tap. ")
     'turn on the tap'
@@ -82,7 +82,7 @@ def plain(text: str) -> str:
 
 
 def noun_words(text: str) -> str:
-    """A noun of the EPIC logs, which have the head first and colons between, in the usual order.
+    """A noun of the EPIC logs (head first, separated by colons) in normal word order.
 
     The rest keeps its order: the narrations of EPIC-KITCHENS-100 have it so in all rows that decide.
 
@@ -99,7 +99,7 @@ def noun_words(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Classes:
-    """The classes of verbs or of nouns. `ids` are all of them, `of_text` gives the class of a text.
+    """The classes of verbs or nouns: `ids` holds all of them, `of_text` maps a text to its class.
 
     A text that stands in several classes is not in `of_text`.
     """
@@ -108,12 +108,12 @@ class Classes:
     of_text: Mapping[str, int] = field(default_factory=dict)
 
     def find(self, text: str, given: int) -> int:
-        """The class of a text: as the log gives it, otherwise by the table; -1 for none or several."""
+        """The class of a text, from the log or else from the table; -1 if none or ambiguous."""
         return given if given >= 0 else self.of_text.get(text, -1)
 
 
 def literal_list(text: str) -> list[object] | None:
-    """A Python list or tuple written out, read without running anything; None where it is none.
+    """A Python list or tuple literal, parsed without running anything; None if it is not one.
 
     >>> literal_list("['plate', 'top:plate']")
     ['plate', 'top:plate']
@@ -128,7 +128,7 @@ def literal_list(text: str) -> list[object] | None:
 
 
 def literal_texts(cell: str) -> tuple[str, ...]:
-    """The texts of a list as Python writes it; none where the cell holds something else."""
+    """The texts of a Python list literal; none if the cell holds something else."""
     return tuple(value for value in literal_list(cell or "[]") or () if isinstance(value, str))
 
 
@@ -169,7 +169,7 @@ class ClassSettings(Record):
     def builder(
         self, log: Path, *, worded: Callable[[str], str], noun_worded: Callable[[str], str]
     ) -> "LogBuilder":
-        """Read the tables and begin a log; `log` is its file or folder.
+        """Read the tables and start a log; `log` is its file or folder.
 
         Raises:
             DataError: a table that cannot be used.
@@ -183,7 +183,7 @@ class ClassSettings(Record):
 
 
 class LogBuilder:
-    """Takes the events of a log one by one: classes filled in, ids unique, oddities noted."""
+    """Collects a log's events: fills in classes, keeps ids unique, notes oddities."""
 
     def __init__(self, *, verbs: Classes, nouns: Classes) -> None:
         self.verbs, self.nouns = verbs, nouns
@@ -194,14 +194,14 @@ class LogBuilder:
 
     @contextmanager
     def row(self, where: str) -> Iterator[None]:
-        """The reading of one row, which is left out if it raises a `FieldError`."""
+        """Context for one row, which is left out if reading it raises a `FieldError`."""
         try:
             yield
         except FieldError as fault:
             self.problems.append(f"{where}: {fault}")
 
     def add(self, where: str, event: Event) -> None:
-        """Take an event of the row at `where`.
+        """Add an event from the row at `where`.
 
         Raises:
             FieldError: it lacks a value, or has the id of another one.
@@ -231,7 +231,7 @@ class LogBuilder:
         nouns: Sequence[tuple[str, int]],
         noun: tuple[str, int] | None = None,
     ) -> Event:
-        """The event of a row; verb and nouns with their classes as the log gives them, -1 for none.
+        """The event of a row, with the log's verb and noun classes, -1 for none.
 
         Args:
             event_id: its id.
@@ -257,7 +257,7 @@ class LogBuilder:
         )
 
     def log(self, where: Path, extra: Sequence[str] = ()) -> EventLog:
-        """All of it.
+        """The whole log.
 
         Raises:
             DataError: no event at all.

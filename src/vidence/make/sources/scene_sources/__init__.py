@@ -1,1 +1,1 @@
-"""Where scenes come from: importers by name, one file each."""
+"""Scene importers, found by name, one file each."""

@@ -1,4 +1,4 @@
-"""A log of narrated events, in any format that vidence reads: a scene for each video.
+"""A log of narrated events, in any format that vidence reads: one scene per video.
 
 events:EPIC_100_validation.csv?format=epic                    nothing is said to be complete
 events:EPIC_100_validation.csv?format=epic&complete=event     whatever the log does not list did not happen
@@ -37,7 +37,7 @@ _Class: TypeAlias = tuple[int, str]
 
 
 class Settings(Record):
-    """Options of a log of events."""
+    """Options of an event log."""
 
     positional: ClassVar[str] = "path"
     path: Annotated[FilePath, Meta(description="the log, or a folder of logs")]
@@ -48,7 +48,7 @@ class Settings(Record):
 
 @dataclass
 class _Events(AsksNobody):
-    """A log of events: each has a kind, what is done, and an `object`, what it is done to.
+    """An event log: each event has a kind (the action) and an `object`.
 
     Words of one class are one kind or object, which is called by the commonest of them; verbs without a class
     are one kind with their synonyms (``put``, ``place``). An object is a kind
@@ -123,7 +123,7 @@ def _key(number: int, text: str) -> _Class:
 
 
 def _called(classes: Iterable[_Class]) -> dict[_Class, str]:
-    """A name for each class: the commonest of its words that no commoner class has.
+    """A name for each class: its most frequent word not taken by a more frequent class.
 
     >>> _called([(0, "put"), (0, "put down"), (0, "put"), (1, "put"), (-1, "hum")])
     {(0, ''): 'put', (-1, 'hum'): 'hum', (1, ''): 'put (class 1)'}

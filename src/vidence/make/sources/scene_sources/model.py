@@ -1,4 +1,4 @@
-"""What a model proposes of contact sheets of a video; a person has to confirm each fact that counts.
+"""A model's proposals from contact sheets of a video; a person must confirm each fact that counts.
 
 model:lane.mp4?vocabulary=street.toml&model=openai:gpt-4.1
 """
@@ -59,7 +59,7 @@ class Settings(Record):
 
 @dataclass(frozen=True)
 class _ModelReply:
-    """What could be used of a reply, and what could not."""
+    """The usable part of a reply, and the rest."""
 
     lines: tuple[_Proposed, ...]
     problems: tuple[str, ...]
@@ -67,7 +67,7 @@ class _ModelReply:
 
 @dataclass
 class _Proposals:
-    """Facts by a model. Nothing is complete: what it does not list may still be there."""
+    """A model's facts, never complete: what it does not list may still exist."""
 
     settings: Settings
     name: str = "model"
@@ -75,7 +75,7 @@ class _Proposals:
     _pictures: dict[str, bytes] = field(default_factory=dict)
 
     def models(self) -> Mapping[str, str]:
-        """The one who proposes."""
+        """The model that proposes."""
         return {"proposer": self.settings.model}
 
     def picture(self, digest: str) -> bytes:
@@ -158,15 +158,15 @@ class _Proposals:
 
 
 def create(settings: Settings) -> SceneSource:
-    """The scene that a model proposes."""
+    """A source of scenes proposed by a model."""
     return _Proposals(settings)
 
 
 class _Again:
-    """How a model is asked once more."""
+    """How a model is asked again."""
 
     def repaired(self, prompt: Prompt, message: str, *, problem: str) -> Prompt:
-        """The same with what was wrong; the earlier reply is data."""
+        """The prompt with what was wrong; the earlier reply is data."""
         words = (
             f"Your last reply cannot be used: {problem}\nIt was: "
             f"{msgspec.json.encode(message[:4000]).decode()}"
@@ -194,7 +194,7 @@ def _prompt(
 
 
 def _listed(words: Vocabulary) -> str:
-    """A vocabulary in lines."""
+    """A vocabulary as lines of text."""
     lines = [f"categories: {', '.join(sorted(words.categories))}"]
     for name, attribute in sorted(words.attributes.items()):
         values = (
@@ -233,7 +233,7 @@ def read_proposals(text: str, header: Header, *, words: Vocabulary, by: str) -> 
 
 
 def _order(line: _Proposed) -> int:
-    """Entities come first, then events, then what names them."""
+    """Entities first, then events, then facts about them."""
     return 0 if isinstance(line, Entity) else 1 if isinstance(line, EventFact) else 2
 
 

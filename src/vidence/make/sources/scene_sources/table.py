@@ -1,4 +1,4 @@
-"""A table of entities (CSV): a row for each, a column for each attribute.
+"""A table of entities (CSV): one row each, one column per attribute.
 
 table:people.csv                                  columns entity, category, and attributes
 table:people.csv?complete=person|top              all people are listed, and of all of them the top
@@ -170,7 +170,7 @@ def _row(row: Row, *, scene: str) -> _Row:
 
 
 def _word(text: str) -> str:
-    """A heading as a program can write it.
+    """A heading as an identifier.
 
     >>> _word("shop sign")
     'shop_sign'
@@ -189,7 +189,7 @@ def _number(cell: str) -> ValueOrNumber | None:
 
 
 def _words(rows: list[_Row]) -> Vocabulary:
-    """The vocabulary that a table has: a column in which all cells are numbers is a number."""
+    """The vocabulary of a table; a column of numbers is numeric."""
     categories = {row.category: Category() for row in rows}
     attributes: dict[str, Attribute] = {}
     for column in dict.fromkeys(name for row in rows for name in row.cells):
