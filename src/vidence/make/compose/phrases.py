@@ -528,7 +528,7 @@ def _state(message: str) -> tuple[str, str]:
     """Split a name into what is in a state, if it says so, and the state; a second half may be empty.
 
     >>> [_state(one) for one in ("asleep", "wings clipped", "left handed", "well dressed", "lamp")]
-    [('asleep', ''), ('wings', 'clipped'), ('left-handed', ''), ('well dressed', ''), ('', '')]
+    [('asleep', ''), ('wings', 'clipped'), ('left-handed', ''), ('well-dressed', ''), ('', '')]
     """
     thing, _, last = message.rpartition(" ")
     if not (_is_quality(last) or (thing and last.endswith("ing") and last not in listed("things-in-ing"))):
