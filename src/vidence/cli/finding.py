@@ -156,8 +156,7 @@ def find_command(words: str) -> click.Command:
     file = files.get(words)
     if file is None:
         group, _, name = words.rpartition(" ")
-        elsewhere = [other for other in files if other.endswith(f" {name}")]
-        if elsewhere:
+        if elsewhere := [other for other in files if other.endswith(f" {name}")]:
             raise UsageError(f"there is no command `vidence {words}`; use `vidence {elsewhere[0]}`")
         raise UnknownNameError("command", name, CommandGroup(group).files())
     if any(other.group == words for other in files.values()):

@@ -139,8 +139,7 @@ def written(questions: Iterable[Item | Mapping[str, object]], folder: Path) -> P
 def _rows(questions: object) -> Iterable[object]:
     """Yield the questions; rows of a pandas or polars data frame come without empty cells."""
     for name, arguments in (("to_dicts", ()), ("to_dict", ("records",))):
-        make = getattr(questions, name, None)
-        if make is not None:
+        if (make := getattr(questions, name, None)) is not None:
             return [{k: v for k, v in row.items() if not _is_empty(v)} for row in make(*arguments)]
     if isinstance(questions, Mapping) or not isinstance(questions, Iterable):
         raise DataError(

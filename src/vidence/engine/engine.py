@@ -102,8 +102,7 @@ class Asker:
             await running.wait()
         done = self._in_flight[key] = anyio.Event()
         try:
-            remembered = self._memory.get(key)
-            if remembered is not None:
+            if (remembered := self._memory.get(key)) is not None:
                 return CostedReply(reply=clean_record(remembered), is_remembered=True, cost=0.0)
             return await self._ask_once(key, request)
         finally:
@@ -114,8 +113,7 @@ class Asker:
         """Return a new reply, or the one that another process has just requested."""
         wait_s = _FIRST_LOOK_S
         while not (self._model.by_item or self._memory.holds(key) or self._memory.claim(key)):
-            remembered = self._memory.get(key)
-            if remembered is not None:
+            if (remembered := self._memory.get(key)) is not None:
                 return CostedReply(reply=remembered, is_remembered=True, cost=0.0)
             if wait_s == _LAST_LOOK_S:
                 waits = Waiting(

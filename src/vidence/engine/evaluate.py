@@ -223,8 +223,7 @@ def _check_plan(earlier: Plan, now: Plan, *, folder: Path) -> None:
     Raises:
         StoreError: the plans differ.
     """
-    values = differing(earlier, now)
-    if values:
+    if values := differing(earlier, now):
         listed = "".join(
             f"\n  {name}: {_said(before)} there, {_said(after)} here"
             for name, (before, after) in values.items()

@@ -209,8 +209,7 @@ class ShownSubject:
     ) -> Prompted:
         content = self._shown(view)
         chosen = range(len(content.frames)) if positions is None else positions
-        outside = [p for p in chosen if not 0 <= p < len(content.frames)]
-        if outside:
+        if outside := [p for p in chosen if not 0 <= p < len(content.frames)]:
             raise UsageError(
                 f"frame {outside[0]} of view {view!r} of item {self.item.item_id!r}; expected 0 to "
                 f"{len(content.frames) - 1}"

@@ -111,8 +111,7 @@ def _read_against(prepared: PreparedRun) -> tuple[dict[str, float], str]:
         for trial in store.trials(are_brief=True):
             if trial.score.counted is not None:
                 marks.setdefault(trial.item_id, []).append(trial.score.counted)
-    missing = [item.item_id for item in prepared.items if item.item_id not in marks]
-    if missing:
+    if missing := [item.item_id for item in prepared.items if item.item_id not in marks]:
         raise UsageError(
             f"--against {folder} has no score for {len(missing):,} of the {len(prepared.items):,} questions "
             f"({some(missing, most=_MOST_NAMED)}); finish it with vidence resume, judge it with vidence "

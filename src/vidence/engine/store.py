@@ -376,8 +376,7 @@ def opened_file(path: Path, *, file_format: str, tables: str = "") -> Iterator[s
             if tables:
                 _keep_log(db)
                 db.execute("PRAGMA synchronous=NORMAL")
-            program = db.execute(_PROGRAMS).fetchone()
-            if program:
+            if program := db.execute(_PROGRAMS).fetchone():
                 raise StoreError(
                     f"{path} holds a {program[0]}, {program[1]!r}, which would run when it is used and which "
                     "vidence never writes; use the original file"
@@ -550,8 +549,7 @@ class RunStore(ExitStack):
             with transaction(self._db):
                 self._db.execute("DELETE FROM items")
                 self._db.executemany("INSERT INTO items (position, item_id, json) VALUES (?, ?, ?)", rows())
-                lost = self._db.execute(_ASKED_BUT_GONE).fetchone()
-                if lost is not None:
+                if (lost := self._db.execute(_ASKED_BUT_GONE).fetchone()) is not None:
                     raise StoreError(
                         f"{self.path} holds an answer to the question {lost[0]!r}, which is not asked now; "
                         "choose another --out, or restore the questions that the run began with"

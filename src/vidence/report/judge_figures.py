@@ -304,8 +304,7 @@ def standings(
     standings = []
     for place, (by, values) in enumerate(marked):
         pairs, results = _outcomes(replies, values)
-        entries = dict(zip(pairs, results.tolist(), strict=True)) | ({} if place else dict(votes))
-        if entries:
+        if entries := dict(zip(pairs, results.tolist(), strict=True)) | ({} if place else dict(votes)):
             standings.append(_standing(replies, by, entries))
     return tuple(standings)
 

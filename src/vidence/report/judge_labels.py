@@ -132,8 +132,7 @@ def _label(
     place: str, row: Row, *, names: Mapping[str, str], replies: frozenset[Key]
 ) -> tuple[Label | None, str]:
     """Return a label, or why its reply is missing."""
-    missing = [name for name in _NEEDED if name not in row]
-    if missing:
+    if missing := [name for name in _NEEDED if name not in row]:
         raise DataError(
             f"{place}: no column {missing[0]!r}; a table of labels has {', '.join(_NEEDED)}, and may have "
             "repeat, score, beats and ties"

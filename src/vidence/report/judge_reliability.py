@@ -294,8 +294,7 @@ def _votes(given: Material) -> dict[tuple[int, int], float]:
     for label in given.labels.labels if given.labels else ():
         number = position[label.key]
         for run, vote in (*((run, 1) for run in label.beats), *((run, 0) for run in label.ties)):
-            other = position.get((run, label.item_id, label.repeat))
-            if other is not None:
+            if (other := position.get((run, label.item_id, label.repeat))) is not None:
                 counts[min(number, other), max(number, other)] += vote if number < other else -vote
     return dict(counts)
 

@@ -209,8 +209,7 @@ def _changed(own: Sequence[Mapping[str, Item]]) -> list[str]:
     lines = []
     common = [i for i in own[0] if all(i in values for values in own)]
     for what, of in _CONTENT.items():
-        ids = [i for i in common if any(of(row[i]) != of(other[i]) for row, other in pairwise(own))]
-        if ids:
+        if ids := [i for i in common if any(of(row[i]) != of(other[i]) for row, other in pairwise(own))]:
             lines.append(f"another {what} under the same id: {len(ids):,} ({_named(ids)})")
     return lines
 
@@ -225,8 +224,7 @@ def _missing(names: Sequence[str], own: Sequence[Mapping[str, Item]]) -> list[st
     common = set.intersection(*(set(entries) for entries in own))
     lines = []
     for name, values in zip(names, own, strict=True):
-        ids = [item_id for item_id in values if item_id not in common]
-        if ids:
+        if ids := [item_id for item_id in values if item_id not in common]:
             lines.append(f"{name}: {len(ids):,} of its {len(values):,} not in all ({_named(ids)})")
     return lines and [f"{len(common):,} questions are in all runs", *lines]
 

@@ -47,8 +47,7 @@ def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
     tables, apart, signs = [], [], dict[str, str]()
     for table, members in published_tables.values():
         fits = {i: _fits(runs[i], table, draws=draws) for i in members}
-        ours = {i: fit for i, fit in fits.items() if fit.has_value}
-        if ours:
+        if ours := {i: fit for i, fit in fits.items() if fit.has_value}:
             rows = _joined(runs, labels, ours)
             how = asked_sentences((runs[i], labels[i]) for i in ours)
             how += [sentence for i, fit in ours.items() for sentence in fit.sentences(labels[i])]
@@ -179,8 +178,7 @@ def measured_rows(run: Run, rows: Sequence[Row], measure: Measure) -> tuple[Sequ
     kept, why = scored_alike(rows, parser=measure.parser, alike=measure.alike)
     if n_hidden := sum(row.item.is_hidden for row in rows):
         return (), f"{n_hidden:,} of {len(rows):,} answers are hidden, and the rest is another subset"
-    n_waiting = sum(row.score.scorer == WAITING for row in kept)
-    if n_waiting:
+    if n_waiting := sum(row.score.scorer == WAITING for row in kept):
         return (), f"{n_waiting:,} of {len(kept):,} replies wait for a judge, and the rest is another subset"
     return kept, why
 

@@ -217,8 +217,7 @@ def counts_table(items: Sequence[Item]) -> Table:
     ]
     rows = []
     for key, label, of in parts:
-        having = [entries for item in items if (entries := of(item))]
-        if having:
+        if having := [entries for item in items if (entries := of(item))]:
             different = len({msgspec.json.encode(value) for results in having for value in results})
             spread = _spread([len(results) for results in having])
             rows.append(Row(key=key, label=label, values=(len(having), *spread, different)))
@@ -342,8 +341,7 @@ def vocabulary_table(items: Sequence[Item]) -> Table:
     texts["all"] = [text for some in texts.values() for text in some]
     rows = []
     for name, some in texts.items():
-        words = Counter(word.casefold() for text in some for word in _WORD.findall(text))
-        if words:
+        if words := Counter(word.casefold() for text in some for word in _WORD.findall(text)):
             once = sum(n == 1 for n in words.values())
             rows.append(Row(key=name, label=name, values=(words.total(), len(words), once)))
     columns = (
@@ -496,8 +494,7 @@ def _sentences(facts: _Facts) -> Iterator[str]:
         )
     else:
         yield "How long the videos are was not measured."
-    spans = [span for item in items if (span := evidence_span_s(item.evidence)) is not None]
-    if spans:
+    if spans := [span for item in items if (span := evidence_span_s(item.evidence)) is not None]:
         counts = [len(item.evidence) for item in items if item.evidence]
         yield (
             f"Evidence is stored for {several(len(counts), 'question')}: {sum(counts) / len(counts):.1f} "

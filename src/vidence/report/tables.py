@@ -283,8 +283,7 @@ def asked(run: Run) -> str:
 
 
 def _shown(run: Run) -> str:
-    most = max((len(row.trial.selection.frames) for row in run.rows if row.trial.selection), default=0)
-    if most:
+    if most := max((len(row.trial.selection.frames) for row in run.rows if row.trial.selection), default=0):
         # What was shown, not the budget: some rules take more (all, frag), some less (central).
         return f"{run.plan.selector}, {'up to ' if most > 1 else ''}{several(most, 'frame')}"
     if any(isinstance(p, VideoPart) for row in run.rows if row.trial.prompt for p in row.trial.prompt.parts):

@@ -151,8 +151,7 @@ def _check(numbers: NDArray[np.float64], *, clusters: Sequence[str], groups: Seq
 
 
 def _check_weights(weights: Mapping[str, float], groups: Sequence[str]) -> None:
-    broken = {label: weight for label, weight in weights.items() if not math.isfinite(weight)}
-    if broken:
+    if broken := {label: weight for label, weight in weights.items() if not math.isfinite(weight)}:
         label, weight = next(iter(broken.items()))
         raise UsageError(f"the weight of {label!r} is {weight}; expected a finite number")
     total = math.fsum(weights.values())

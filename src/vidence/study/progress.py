@@ -148,8 +148,7 @@ class Course:
         wanted = next((trial for trial in own if trial.place == place), None)
         if wanted is not None and phase.may_change and not self._is_late(wanted, now):
             return self._trial(wanted, own, now)
-        left = [trial for trial in own if self._is_open(trial, now)]
-        if left:
+        if left := [trial for trial in own if self._is_open(trial, now)]:
             return self._trial(left[0], own, now)
         return Review(
             phase=phase,

@@ -264,8 +264,7 @@ def _participants(
 ) -> Iterator[Participant]:
     """Return the people who filled in a row; complete sheets count as finished."""
     for slot, rows in sorted(known.items()):
-        n = sum(row in answered for row in rows)
-        if n:
+        if n := sum(row in answered for row in rows):
             is_whole = n == len(rows)
             yield Participant(
                 name=name_of(slot),

@@ -123,8 +123,7 @@ def _blocks(
         block = missing[start : start + BLOCK]
         asked = block.tolist()
         given = frames(asked) if callable(frames) else frames
-        absent = [index for index in asked if index not in given]
-        if absent:
+        if absent := [index for index in asked if index not in given]:
             raise MediaError(
                 f"{len(absent)} frames of the video {content_hash[:12]} were not delivered for scoring, "
                 f"the first of them {absent[0]}; omit frames that cannot be decoded"

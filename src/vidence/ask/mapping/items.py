@@ -201,8 +201,7 @@ class ItemReader:
         )
 
     def _text(self, name: str, row: Row) -> str:
-        constant = self.mapping.constants.get(name)
-        if constant is not None:
+        if (constant := self.mapping.constants.get(name)) is not None:
             return str(constant)
         get = self._texts.get(name)
         if get is None:
@@ -248,8 +247,7 @@ class ItemReader:
     # ------------------------------------------------------------------------- choices and answer
 
     def _raw_choices(self, row: Row) -> tuple[str, ...]:
-        constant = self.mapping.constants.get("choices")
-        if constant is not None:
+        if (constant := self.mapping.constants.get("choices")) is not None:
             return constant if isinstance(constant, tuple) else tuple(constant.split("|"))
         if len(self._choices) == 1:
             column, get = self._choices[0]

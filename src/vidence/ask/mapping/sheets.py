@@ -264,8 +264,7 @@ class Columns:
             field: next((name for name in names if name in columns), None)
             for field, names in self.names.items()
         }
-        absent = [group for group in self.needed if not any(pairs[field] for field in group)]
-        if absent:
+        if absent := [group for group in self.needed if not any(pairs[field] for field in group)]:
             wanted = "; ".join(" or ".join(name for f in group for name in self.names[f]) for group in absent)
             raise DataError(
                 f"{path}: these columns were found: {', '.join(columns)}; these are needed, too: {wanted}"

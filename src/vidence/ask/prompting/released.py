@@ -307,8 +307,7 @@ def as_template(text: str, prompt: ReleasedPrompt, *, place: str) -> str:
     text = text.strip("\n")
     if not prompt.fill:
         return _literal(text, prompt.form)
-    missing = [mark for mark in prompt.fill if mark not in text]
-    if missing:
+    if missing := [mark for mark in prompt.fill if mark not in text]:
         raise UsageError(
             f"{place}: the text for {prompt.template}.txt lacks {', '.join(missing)}; expected "
             f"{', '.join(prompt.fill)} where the question and its choices are filled in"

@@ -344,8 +344,7 @@ class Templates:
         Raises:
             UsageError: none of those that are there uses it.
         """
-        why = self.left_out("question", *names)
-        if why:
+        if why := self.left_out("question", *names):
             raise UsageError(
                 f"{why}; put it in. To omit it on purpose, write {{% set left_out = question %}} there"
             )

@@ -83,8 +83,7 @@ class DescriptionMatch:
         ``ERROR:`` are unreadable, since the paper drops such rows. So are letters without a log, as from
         models that produce no text.
         """
-        refused = refusal_in(reply)
-        if refused:
+        if refused := refusal_in(reply):
             return refused
         if _ERROR.search(reply.text):
             return Unreadable(reason="the reply holds 'ERROR:'; such rows are dropped")

@@ -39,8 +39,7 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
     if not stripped or "ERROR" in upper:
         return Unreadable(reason="the reply is empty or has the word 'error' in it (official rule)")
     for rule, pattern in _PATTERNS:
-        match = pattern.search(stripped)
-        if match:
+        if match := pattern.search(stripped):
             return Answered(answer=match[1], rule=rule)
     letter = _first_free_letter(upper)
     if letter is None:

@@ -183,8 +183,7 @@ def mentions(labels: Sequence[LabelWords], words: Sequence[StemmedWord]) -> list
     mentions: list[Mention] = []
     for first, word in enumerate(words):
         for i, form in by_first.get(word.stem, ()):
-            last = _end_of(form, words, first)
-            if last is not None:
+            if (last := _end_of(form, words, first)) is not None:
                 mentions.append(Mention(i, word.start, words[last].end))
     mentions.sort(key=lambda m: (m.start - m.end, m.label, m.start))
     kept: list[Mention] = []

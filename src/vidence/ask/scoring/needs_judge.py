@@ -20,8 +20,7 @@ class NeedsJudge:
 
     def read(self, item: Item, reply: Reply) -> Outcome:
         """Return the reply's text without reasoning, or `Unreadable` if it is empty."""
-        refused = refusal_in(reply)
-        if refused:
+        if refused := refusal_in(reply):
             return refused
         words = without_thinking(reply.text).strip()
         if not words:

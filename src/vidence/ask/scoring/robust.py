@@ -111,8 +111,7 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
     marks = _with_marks(without_thinking(text))
     if not marks:
         return Unreadable(reason="nothing follows the reasoning")
-    whole = _read_whole(item, marks)
-    if whole is not None:
+    if (whole := _read_whole(item, marks)) is not None:
         return whole
     reader = Reader(item, marks)
     statements = reader.statements()

@@ -385,8 +385,7 @@ class Reader:
     def _read(self, place: Place, rule: str) -> tuple[int, str, str]:
         """Return the choice that a place states, its form, and objections."""
         m = place.mention
-        shares = probabilities(self.item, self.text[m.start : m.end + len(place.line)])
-        if shares is not None:
+        if (shares := probabilities(self.item, self.text[m.start : m.end + len(place.line)])) is not None:
             return shares[0], "probabilities", shares[1]
         doubt = ""
         if self.is_joined(place):

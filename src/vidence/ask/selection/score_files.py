@@ -157,8 +157,7 @@ def _from_npz(data: bytes, where: str) -> Iterator[tuple[str, _Entry]]:
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, TypeError, AttributeError) as error:
         raise DataError(f"{where} is not a file of numpy arrays: {cause(error)}") from error
     frames = {name.removeprefix("frames:") for name in content if name.startswith("frames:")}
-    lonely = sorted(frames - content.keys())
-    if lonely:
+    if lonely := sorted(frames - content.keys()):
         raise DataError(f"{where} has 'frames:{lonely[0]}' and no scores under {lonely[0]!r}; add them")
     for name in (n for n in content if not n.startswith("frames:")):
         body = {"scores": content[name]} | ({"frames": content[f"frames:{name}"]} if name in frames else {})

@@ -407,8 +407,7 @@ class Machines:
         while True:
             if self._problem is not None:
                 raise self._problem
-            free = [place for place in self.places if place.is_ready and load(place) < 1]
-            if free:
+            if free := [place for place in self.places if place.is_ready and load(place) < 1]:
                 return min(free, key=load)
             await self._change.wait()
 

@@ -94,8 +94,7 @@ def _reasons(words: _QuestionWords, others: Iterable[_QuestionWords], *, exact: 
             values[exact, is_with, words.answer == other.answer].append(other)
     reasons = []
     for case, (kind, severity, what) in _TWINS.items():
-        ids = [o.item.item_id for o in sorted(values[case], key=lambda o: o.position)]
-        if ids:
+        if ids := [o.item.item_id for o in sorted(values[case], key=lambda o: o.position)]:
             more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
             says = f"{what}: {', '.join(ids[:_LISTED])}{more}"
             reasons.append(Reason(kind=kind, severity=severity, says=says, others=tuple(ids[:_LISTED])))

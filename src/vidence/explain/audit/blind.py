@@ -180,8 +180,7 @@ def _picked(pick: Callable[[Sequence[str]], int | None]) -> Picker:
     def weights(table: _Table) -> Weights:
         values = np.zeros(table.is_there.shape)
         for row, board in enumerate(table.boards):
-            place = pick(board.texts)
-            if place is not None:
+            if (place := pick(board.texts)) is not None:
                 values[row, place] = 1.0
         return values
 

@@ -55,8 +55,7 @@ class Settings(Record):
             raise UsageError("best-of-n: expected an m of 1 or more, such as m=0|1|2|3")
         if not self.rewards:
             raise UsageError("best-of-n: expected one reward or more, such as rewards=self")
-        clash = [name for name in self.rewards if name in _BASELINES or not name]
-        if clash:
+        if clash := [name for name in self.rewards if name in _BASELINES or not name]:
             raise UsageError(f"best-of-n: {clash[0]!r} is no spec of a model; expected self or a spec")
 
     @property

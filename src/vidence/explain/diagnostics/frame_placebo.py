@@ -91,8 +91,7 @@ def evidence_positions(item: Item, times_s: Sequence[float]) -> list[int]:
     for start, end in spans:
         inside = [i for i in moving if start <= times_s[i] < end]
         before = [i for i in free if times_s[i] <= start][-1:]
-        left = [i for i in inside or before if i not in taken]
-        if left:
+        if left := [i for i in inside or before if i not in taken]:
             bounds = max(start, times_s[left[0]]), min(end, times_s[left[-1]])
             middle = (start + end) / 2 if math.isfinite(start + end) else sum(bounds) / 2
             taken.add(min(left, key=lambda i: (abs(times_s[i] - middle), times_s[i])))

@@ -368,8 +368,7 @@ def nested_bisect(prober: Probes, settings: Settings) -> Flow[Result]:
     """
     n_all = prober.n_frames
     yield from prober.ask(*_without(settings), *_with_all(prober, settings))
-    settled = _settled(prober, settings)
-    if settled:
+    if settled := _settled(prober, settings):
         return settled
     low, high, n_steps = min(settings.min, n_all), n_all, 0
     while low < high:
@@ -394,8 +393,7 @@ def exhaustive(prober: Probes, settings: Settings) -> Flow[Result]:
     prefixes = range(max(1, min(settings.min, n_all)), n_all + 1)
     shorter = [(n, 0) for n in prefixes[:-1]]
     yield from prober.ask(*_without(settings), *_with_all(prober, settings), *shorter)
-    settled = _settled(prober, settings)
-    if settled:
+    if settled := _settled(prober, settings):
         return settled
     entries = [prober.right[n] for n in prefixes]
     if None in entries:
@@ -424,8 +422,7 @@ def official(prober: Probes, settings: Settings) -> Flow[Result]:
     yield from prober.ask(*_with_all(prober, settings))
     if prober.right[prober.n_frames] is None and prober.errors:
         return Result(category="undefined", error=prober.errors[0])
-    settled = _settled(prober, settings)
-    if settled:
+    if settled := _settled(prober, settings):
         return settled
     low, high, best, n_steps = settings.min, settings.max, settings.max, 0
     while low < high:

@@ -52,8 +52,7 @@ class Settings(Record):
     ] = 0.0
 
     def __post_init__(self) -> None:
-        taken = [name for name in LABELS if name in self.selectors]
-        if taken:
+        if taken := [name for name in LABELS if name in self.selectors]:
             raise UsageError(
                 f"selector-gap: {taken[0]!r} is always included; expected specs of selectors, such as "
                 "selectors=aks:clip:WEIGHTS|bolt:clip:WEIGHTS"
