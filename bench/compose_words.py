@@ -18,7 +18,7 @@ from random import Random
 HERE = Path(__file__).parent
 READ = HERE / "compose_words_read.tsv"
 LANE = HERE.parent / "tests" / "golden" / "compose" / "lane.jsonl"
-N_EACH, SEED = 30, 9
+N_EACH, SEED = 20, 21
 WORDS = HERE / "compose_worlds"
 CROWDS = ("MOT16-11_gt", "TUD-Campus_gt", "PETS09-S2L1_tracker_result_devkit")
 

@@ -72,7 +72,8 @@ def with_article(noun: str) -> str:
     >>> [with_article(one) for one in ("hat", "umbrella", "uniform", "glasses", "goat cheese", "two cups")]
     ['a hat', 'an umbrella', 'a uniform', 'glasses', 'goat cheese', 'two cups']
     """
-    if _is_plural(noun) or noun.rpartition(" ")[2] in listed("substances") or _DETERMINED.match(noun):
+    head = _AFTER_NOUN.split(noun)[0].rpartition(" ")[2]
+    if _is_plural(noun) or head in listed("substances") or _DETERMINED.match(noun):
         return noun
     return f"{'an' if _VOWEL.match(noun) else 'a'} {noun}"
 
@@ -88,8 +89,8 @@ def of_several(clause: str) -> str:
     match = re.match(r"(that|who) (\w+)(?= |$)(.*)", clause)
     if match is None:
         return clause
-    if noun := re.fullmatch(r"is (?:an?|(the)) ([\w ]+(?= of)|\w+)( of)?", match[2] + match[3]):
-        return f"{match[1]} are {'the ' * bool(noun[1])}{plural(noun[2])}{noun[3] or ''}"
+    if noun := re.fullmatch(r"is( not)? (?:an?|(the)) ([\w ]+(?= of)|\w+)( of)?", match[2] + match[3]):
+        return f"{match[1]} are{noun[1] or ''} {'the ' * bool(noun[2])}{plural(noun[3])}{noun[4] or ''}"
     return f"{match[1]} {_of_many(match[2])}{match[3]}"
 
 

@@ -293,7 +293,9 @@ NAMED = Vocabulary(
         "half": Attribute(of=("event",), values=("first", "second")),
         "travels_with": Attribute(of=("person",), values=("dog", "nobody"), answer="object"),
         "reading": Attribute(of=("person",), values=("atlas", "pile of books"), answer="object"),
-        "carries": Attribute(of=("person",), values=("IV bag", "half an onion"), answer="object"),
+        "carries": Attribute(
+            of=("person",), values=("IV bag", "half an onion", "bucket of fish"), answer="object"
+        ),
     },
     relations={name: Relation() for name in ("taller_than", "in_charge_of", "bordering", "teammate_of",
                "mother_of")},
@@ -336,6 +338,7 @@ NAMED = Vocabulary(
         ("reading", "atlas", "that is reading an atlas", "What is {who} reading?"),
         ("reading", "pile of books", "that is reading a pile of books", "What is {who} reading?"),
         ("carries", "IV bag", "that carries an IV bag", "What does {who} carry?"),
+        ("carries", "bucket of fish", "that carries a bucket of fish", "What does {who} carry?"),
         ("carries", "half an onion", "that carries half an onion", "What does {who} carry?"),
     ],
 )
@@ -353,6 +356,7 @@ def test_relations_and_roles_by_their_names():
         "that is the mother of",
     ]  # fmt: skip
     assert of_several("who is a captain") == "who are captains"
+    assert of_several("who is not a captain") == "who are not captains"
     assert of_several("who is the mother of") == "who are the mothers of"
     assert [plural(one) for one in ("policeman", "human", "tomato")] == ["policemen", "humans", "tomatoes"]
     assert phrases.player("whom") == "the one at whom {who} is directed"

@@ -128,3 +128,14 @@ def test_questions_without_words_are_dropped_and_named(tmp_path):
     questions = [item["question"] for item in lines(tmp_path / "out" / "items.jsonl")]
     assert questions
     assert not any("hug" in one for one in questions)
+
+
+def test_a_scene_that_gives_few_says_why(tmp_path):
+    one = Making(tmp_path, "compose")
+    one.edit("per_video = 12", 'per_video = 40\nshapes = ["known"]')
+    built = one.make(out=tmp_path / "out")
+    (why,) = built.sentences[1:2]
+    assert " of 40 compositions found. Not singled out by all their attributes: 0 of 10 (person), " in why
+    assert why.endswith("Add what is unknown, or attributes that tell them apart")
+    assert why in built.account.notes
+    assert not any(" compositions found" in text for text in made(tmp_path / "again").sentences)
