@@ -266,21 +266,6 @@ def side_of(box, size) -> str:
     return "bottom" if bottom >= 0.99 * size[1] else "top" if top <= 0.01 * size[1] else "inside"
 
 
-def way_of(track) -> str:
-    """The main way from the first box to the last, in widths; empty where there is none."""
-    width = sum(box[2] - box[0] for box in track.values()) / len(track)
-    x = [(track[frame][0] + track[frame][2]) / 2 / width for frame in sorted(track)]
-    y = [(track[frame][1] + track[frame][3]) / 2 / width for frame in sorted(track)]
-    right, down = x[-1] - x[0], y[-1] - y[0]
-    wide, high = max(x) - min(x), max(y) - min(y)
-    if wide < 0.5 and high < 0.5:
-        return "hardly at all"
-    if abs(right) > 1 and abs(right) > 2 * high and abs(right) > 0.8 * wide:
-        return "right" if right > 0 else "left"
-    is_upright = abs(down) > 1 and abs(down) > 2 * wide and abs(down) > 0.8 * high
-    return ("down" if down > 0 else "up") if is_upright else ""
-
-
 def stay_of(seconds: float) -> str:
     limits = {1: "less than 1 s", 2: "1 to 2 s", 5: "2 to 5 s", 10: "5 to 10 s", 20: "10 to 20 s"}
     limits |= {60: "20 to 60 s"}
@@ -330,7 +315,6 @@ def test_questions_made_of_tracks_have_the_answers_of_the_tracks(file, least, da
         told = {
             "enters": comes_from(track, size),
             "leaves": leaves(track, last_frame, size),
-            "moves": way_of(track),
             "stays": stay_of((max(track) - min(track) + 1) / fps),
         }
         names[name] = Thing("person", seen_in(track, fps), told)

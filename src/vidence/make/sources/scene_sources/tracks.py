@@ -47,9 +47,6 @@ ALREADY, STILL = "there already", "still there"
 _PERSON_CLASS: Final = 1
 _CLEAR: Final = 3.0
 "A track more than this many times `edge` from every border begins or ends inside the picture."
-_WAYS: Final = ("left", "right", "up", "down", "hardly at all")
-_STILL: Final = 0.5
-"""Who never goes farther than this share of the width of the box hardly moves."""
 _APART: Final = 0.25
 """Centres are to the left of each other from this share of the mean width of the two boxes on."""
 
@@ -177,10 +174,9 @@ class _Tracks(AsksNobody):
         stays = [
             text for text, (a, b) in _STAYS.items() if a < seconds * 1.1 + 0.1 and b > seconds / 1.1 - 0.1
         ]
-        for name, known, may in (("moves", _WAYS, _ways(person)), ("stays", _STAYS, stays)):
-            is_clear = len(may) == 1
-            stated = may if is_clear else [value for value in known if value not in may]
-            lines += [AttributeFact(of=person.id, name=name, value=v, holds=is_clear) for v in stated]
+        is_clear = len(stays) == 1
+        stated = stays if is_clear else [text for text in _STAYS if text not in stays]
+        lines += [AttributeFact(of=person.id, name="stays", value=text, holds=is_clear) for text in stated]
         return lines
 
     def _far(self, box: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -280,24 +276,6 @@ def _together(
     """The frames that two are both in, and their boxes there."""
     frames, mine, theirs = np.intersect1d(person.frames, other.frames, return_indices=True)
     return frames, person.boxes_px[mine], other.boxes_px[theirs]
-
-
-def _ways(person: _Person) -> list[str]:
-    """The ways that a person may be said to move in the picture; a single one if it is clear."""
-    places = (person.boxes_px[:, :2] + person.boxes_px[:, 2:]) / 2
-    places = places / np.mean(person.boxes_px[:, 2] - person.boxes_px[:, 0])
-    (right, down), (wide, high) = places[-1] - places[0], np.ptp(places, axis=0)
-    along = {
-        "left": (-right, wide, high),
-        "right": (right, wide, high),
-        "up": (-down, high, wide),
-        "down": (down, high, wide),
-    }
-    clear = [way for way, (far, reach, across) in along.items() if far > max(1.0, 2 * across, 0.8 * reach)]
-    may = [way for way, (far, _, across) in along.items() if far > max(_STILL, 0.75 * across)]
-    if max(wide, high) < _STILL:
-        return [_WAYS[-1]]
-    return clear or ([*may, _WAYS[-1]] if may else list(_WAYS))
 
 
 def _longest_run(frames: NDArray[np.int64]) -> NDArray[np.int64]:
