@@ -193,7 +193,7 @@ def marked(keys):
     keys.type("the second block turns white")
     assert page.locator("#f-evidence-0-start").input_value() == "0.4"
     assert page.locator("#f-evidence-0-end").input_value() == "0.7"
-    keys.write("For the steps, such as 1, 3", "1")
+    keys.write("For steps, such as 1, 3", "1")
 
 
 def wrote(keys, films):
@@ -235,7 +235,7 @@ def wrote(keys, films):
         "Step 1": "Several blocks stand side by side.",
         "Step 2": "They turn white one behind the other.",
         "Required knowledge": "Binary numbers",
-        "Page, such as https://en.wikipedia.org/wiki/Lens": "https://en.wikipedia.org/wiki/Binary_number",
+        "Page that explains it (URL)": "https://en.wikipedia.org/wiki/Binary_number",
     }.items():
         keys.to(page.get_by_label(label, exact=True).first)
         keys.type(words)

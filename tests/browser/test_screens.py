@@ -283,9 +283,13 @@ def of_reviewers(to: Looked):
     to.look(page, "review-meta")
     page = to.at("Eve", "/projects/made/questions")
     to.look(page, "review-sets")
-    page.get_by_role("link", name=re.compile("fruit")).first.click()
-    page.get_by_role("button", name=re.compile("[Tt]ake")).first.click()
+    page.get_by_role("link", name="fruit").click()
+    page.get_by_role("button", name="Import the drawn questions").click()
+    expect(page.get_by_text("5 questions were imported")).to_be_visible()
     to.look(page, "review-questions")
+    page.get_by_role("button", name="Take the next question").click()
+    expect(page.get_by_role("heading", name="Field by field")).to_be_visible()
+    to.look(page, "review-made")
 
 
 def of_boards(to: Looked):

@@ -134,7 +134,9 @@ def test_the_page_behind_the_last_trial_says_how_much_time_is_left(opened, peopl
 
 
 def test_what_is_frozen_stays_and_the_fields_behind_it_come_afterwards(opened, people):
-    more = '\n[[form]]\nname = "how"\nkind = "scale"\nlow = 1\nhigh = 3\nneeds = "answer=B"\n'
+    more = (
+        '\n[[form]]\nname = "how"\ntitle = "Sure?"\nkind = "scale"\nlow = 1\nhigh = 3\nneeds = "answer=B"\n'
+    )
     text = plain(more=more, n=1).replace(
         "[[form]]",
         '[[form]]\nname = "words"\nkind = "text"\nis_frozen = true\ntitle = "In your words"\n[[form]]',
@@ -158,7 +160,7 @@ def test_what_is_frozen_stays_and_the_fields_behind_it_come_afterwards(opened, p
     assert stale.status_code == 400
     assert "can no longer be changed" in stale.json()["words"]
     assert "answer is B" in page
-    assert "fill it in" in ann.send(place, answer="B").content.decode()
+    assert "“Sure?”: empty; fill it in" in ann.send(place, answer="B").content.decode()
     assert "The end" in ann.send(place, answer="B", how="2").content.decode()
     from vidence.studio.records.studies import ResponseRow
 

@@ -166,9 +166,9 @@ def group_table(groups: Sequence[Group], key: str, *, level: float = 0.95, shows
         label=key.removeprefix(_TAG),
         columns=(
             Column(key="items", title="items", kind="count"),
-            Column(key="ended", title="at an end", kind="count"),
+            Column(key="ended", title="finished", kind="count"),
             *(Column(key=name, title=name, kind="share") for name in names),
         ),
         rows=tuple(rows),
-        note=f"Shares are of the items that have come to an end.{hidden}",
+        note=f"Shares are of finished items.{hidden}",
     )

@@ -111,12 +111,12 @@ def counted(states: Sequence[ItemState], protocol: Protocol) -> tuple[tuple[str,
     n_ended, n_revised = n(*ENDS), n(*ENDS, revised=(True,))
     first, rescued = n("accepted", revised=(False,)), n("accepted", revised=(True,))
     return (
-        ("first-pass", "accepted without a revision, of those at an end", first, n_ended),
-        ("revised", "revised, of those at an end", n_revised, n_ended),
-        ("rescued", "accepted, of those revised", rescued, n_revised),
-        ("accepted", "accepted, of those at an end", first + rescued, n_ended),
-        ("rejected", "rejected, of those at an end", n("rejected"), n_ended),
-        ("ended", "at an end, of those submitted", n_ended, counts.total()),
+        ("first-pass", "accepted without a revision, of finished items", first, n_ended),
+        ("revised", "revised, of finished items", n_revised, n_ended),
+        ("rescued", "accepted, of revised items", rescued, n_revised),
+        ("accepted", "accepted, of finished items", first + rescued, n_ended),
+        ("rejected", "rejected, of finished items", n("rejected"), n_ended),
+        ("ended", "finished, of submitted items", n_ended, counts.total()),
     )
 
 
@@ -204,7 +204,7 @@ def rates_tables(review_rates: ReviewRates) -> tuple[Table, ...]:
             count("n", lambda rate: rate.n, "of"),
             share("share", lambda rate: rate.share, note="With Wilson's interval"),
         ],
-        notes=["Counted from the events. Items that have not come to an end are in no share but the last."],
+        notes=["Counted from the events. Unfinished items count in the last row only."],
     )
     agreement = tabulate(
         "agreement",

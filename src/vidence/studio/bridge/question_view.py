@@ -134,7 +134,7 @@ def _still(head: Run) -> str:
 def _facts(head: Run, row: Row) -> Iterator[tuple[str, str]]:
     """Return tokens, time and other metadata of a reply."""
     reply, usage = row.trial.reply, row.trial.usage
-    known = [str(n) if n is not None else "not told" for n in (usage.input_tokens, usage.output_tokens)]
+    known = [str(n) if n is not None else "not reported" for n in (usage.input_tokens, usage.output_tokens)]
     yield "tokens in, out", " and ".join(known) if known[0] != known[1] else known[0]
     if reply is not None:
         if is_asked(head):

@@ -297,7 +297,7 @@ def _evidence(written: Wording, context: FormContext) -> Group:
         *(_IN_TIME if has_frames else ()),
         *(_ON_PICTURE if has_pictures else ()),
         Field("text", "What is seen" + _WHY * has_frames, lines=2),
-        Field("steps", "For the steps, such as 1, 3"),
+        Field("steps", "For steps, such as 1, 3"),
     )
     more = ["Oracle: the frames that show what the answer needs, and why these."] if has_frames else []
     more += ["On a picture, give a box, or use the whole picture."] if has_pictures else []
@@ -340,7 +340,4 @@ _CONDITION: Final = (
     Field("otherwise", "The answer would be"),
 )
 _KNOWLEDGE: Final = Group(name="knowledge", title="Knowledge", add="Add knowledge")
-_PIECE: Final = (
-    Field("title", "Required knowledge"),
-    Field("url", "Page, such as https://en.wikipedia.org/wiki/Lens"),
-)
+_PIECE: Final = (Field("title", "Required knowledge"), Field("url", "Page that explains it (URL)"))

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -212,8 +212,13 @@ def start(request: HttpRequest) -> HttpResponse:
     if current().settings.mode == "view":
         return redirect("runs")
     person = request.person
-    projects = [value for value in ProjectRow.objects.order_by("slug") if person.is_in(value.slug)]
-    fields = {"paths": current().settings.paths, "projects": projects, "has_board": board_here() is not None}
+    rows = ProjectRow.objects.order_by("slug").annotate(
+        n_items=Count("items"),
+        n_accepted=Count("items", filter=Q(items__state="accepted")),
+        changed_at=Max("items__changed_at"),
+    )
+    projects = [value for value in rows if person.is_in(value.slug)]
+    fields = {"projects": projects, "has_board": board_here() is not None}
     return render(request, "start.html", fields)
 
 

@@ -116,8 +116,8 @@ def limits_of(row: MadeSetRow) -> Limits:
     limits = {str(entry.folder): entry for entry in offered(current().settings.paths)}.get(row.folder)
     if limits is None:
         words = (
-            "The studio was not told of the configuration of this set, so these are the usual limits; where "
-            "its [review] says others, those count when the set is made."
+            "These are the default limits: the studio has no configuration of this set. If its [review] sets "
+            "others, those count when the set is made."
         )
         return Limits(rules=ReviewRules(), words=words)
     rules = read_herbench(limits.config).review

@@ -1,5 +1,6 @@
 """The pages that participants of studies see: consent, the trial page, waiting, the end; and their media."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import wraps
@@ -390,13 +391,15 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
         values |= entered(study, planned, request.POST.dict())
     context = FormContext(study=study, choices=choices, kinds=seat.folder.taxonomy)
     fields = tuple(fields_of(step, values, context))
+    titles = {field.name: f"“{field.title}”" for field in fields}
+    named = re.sub(r"(?:^|(?<=; ))[\w-]+(?=: )", lambda name: titles.get(name[0], name[0]), fault)
     barrier = next((field.name for field in fields if field.freezes), "")
     is_practice = planned.kind == "practice"
     page = {
         "title": row.study.title,
         "study": row.study,
         "is_inside": True,
-        "fault": fault,
+        "fault": named,
         "heading": "Practice" if is_practice else phase.title or "Your task",
         "is_practice": is_practice,
         "notice": _TRIAL_OVER if not is_practice and seat.ran_out(step) else "",

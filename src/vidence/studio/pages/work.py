@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from vidence.make.review.protocol import ROLES, StageRole
 from vidence.make.review.recording import Share
-from vidence.records import Record
 from vidence.studio.access import EVERY_ROLE, ITEM, PROJECT, Person, Rule, route
 from vidence.studio.pages.answers import item_named
 from vidence.studio.pages.faults import fault
@@ -22,16 +21,6 @@ from vidence.studio.workflow import Refused, Result
 
 _SHOWN = 50
 _MOST_SEED = 2**31
-
-
-class Queue(Record):
-    """What waits at one stage of a project: how many, and for how many hours the oldest."""
-
-    project: str
-    title: str
-    role: StageRole
-    n: int
-    oldest_h: float | None
 
 
 def work(request: HttpRequest) -> HttpResponse:
@@ -60,21 +49,13 @@ def _page(request: HttpRequest, *, refused: str = "", said: str = "", status: in
     return render(request, "review/work.html", fields, status=status)
 
 
-def _queues(project: ProjectRow, person: Person) -> list[Queue]:
-    now = current().settings.clock()
+def _queues(project: ProjectRow, person: Person) -> list[dict[str, object]]:
+    """What waits at each stage of a project: how many items, and since when the oldest."""
     queues = []
     for role in stages_of(person, project):
         rows: QuerySet[ItemRow] = waiting(project, role, person)
-        aggregate = rows.order_by().aggregate(n=Count("pk"), oldest=Min("changed_at"))
-        queues.append(
-            Queue(
-                project=project.slug,
-                title=project.title,
-                role=role,
-                n=aggregate["n"],
-                oldest_h=None if not aggregate["n"] else (now - aggregate["oldest"]).total_seconds() / 3600,
-            )
-        )
+        counted = rows.order_by().aggregate(n=Count("pk"), oldest=Min("changed_at"))
+        queues.append({"project": project, "role": role, **counted})
     return queues
 
 

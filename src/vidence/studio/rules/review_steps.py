@@ -367,7 +367,8 @@ def _words(value: object, *, name: str = "") -> str:
             span = _evidence(value)
             if span is not None:
                 return f"{span.kind}, {span_words(span)}"
-        return "; ".join(f"{key}: {_words(entry)}" for key, entry in value.items() if not _is_empty(entry))
+        shown = {key: entry for key, entry in value.items() if key != "sha256" and not _is_empty(entry)}
+        return "; ".join(f"{key}: {_words(entry)}" for key, entry in shown.items())
     return "" if value is None else msgspec.json.encode(value).decode()
 
 

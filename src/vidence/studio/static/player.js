@@ -424,13 +424,16 @@ export class Player {
     const bar = made("div", { className: "bar" });
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", `${this.label}: controls`);
-    bar.append(
+    const group = (...parts) => bar.append(made("span", { className: "group" }, ...parts));
+    group(
       this.#button("−5 s", "Five seconds back", () => this.jump(-JUMP_S), "j"),
       this.#button("‹", "One frame back", () => this.step(-1), ","),
       this.playButton,
       this.#button("›", "One frame forward", () => this.step(1), "."),
       this.#button("+5 s", "Five seconds forward", () => this.jump(JUMP_S), "l"),
-      this.readout,
+    );
+    bar.append(this.readout);
+    group(
       this.#button("I", "Mark the start here", () => this.mark("start"), "i"),
       this.#button("O", "Mark the end here", () => this.mark("end"), "o"),
       this.#button("R", "Replay the marked range", () => this.replay(), "r"),
@@ -446,7 +449,7 @@ export class Player {
         this.video.volume = Number(this.volume.value);
         wishes.set("volume", this.video.volume);
       });
-      bar.append(
+      group(
         this.#button("slower", "Slower", () => this.faster(-1), "["),
         this.speedShown,
         this.#button("faster", "Faster", () => this.faster(1), "]"),

@@ -45,6 +45,7 @@ def _listed(request: HttpRequest) -> dict[str, object]:
     in_order = sorted(standings, key=lambda standing: standing.listed.started_at, reverse=True)
     lines = [_Line(standing=standing, fates=fates[standing.place.id]) for standing in in_order]
     is_export = current().settings.export is not None
+    has_boards = current().settings.mode != "view"
     ticked = request.GET.getlist("run")
     readable = [line.standing.place.id for line in lines if line.standing.head is not None]
     piece = list_fragment(
@@ -62,7 +63,11 @@ def _listed(request: HttpRequest) -> dict[str, object]:
         "made": [place for place in places if place.kind == "made"],
         "files": [place for place in places if place.kind == "items"],
         "labels": [place for place in places if place.kind == "labels"],
-        "nothing": [place for place in places if place.kind == "nothing"],
+        "nothing": [
+            place
+            for place in places
+            if place.kind == "nothing" and not (has_boards and place.path.endswith(".toml"))
+        ],
         "paths": [visible(str(path)) for path in current().settings.paths],
         "most_runs": MOST_RUNS,
         "is_runs": True,

@@ -7,6 +7,8 @@ import pytest
 
 from servers.studio import studio
 from vidence.make.review.protocol import load_protocol, protocol_bytes
+from vidence.studio.projects import add_items
+from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow, ProtocolRow
 from vidence.studio.records.work import AuditEventRow
 from vidence.studio.workflow import protocol_of
@@ -100,12 +102,21 @@ def test_an_operator_of_all_projects_begins_one(team):
     assert AuditEventRow.objects.get(kind="project-added").by == "p001"
 
 
+def test_the_first_page_counts_items_and_shows_runs_to_researchers(team):
+    project = team.project("films")
+    add_items(project, ["a", "b"], kinds={})
+    for name, role in (("Ada", "author"), ("Rita", "researcher")):
+        team.user(name, role, project="films")
+    ItemRow.objects.filter(item_id="a").update(state="accepted")
+    page = words(team.signed_in("Ada").get("/"))
+    assert re.search(r"films 2 1 \d{4}-", page), page
+    assert "Runs and sets" not in page
+    assert "Runs and sets" in words(team.signed_in("Rita").get("/"))
+
+
 @pytest.fixture
 def many(solo):
     """A project of 230 items, the first 20 of them returned."""
-    from vidence.studio.projects import add_items
-    from vidence.studio.records.items import ItemRow
-
     project = solo.project()
     add_items(project, [f"q{n:03}" for n in range(230)], kinds={})
     ItemRow.objects.filter(item_id__lt="q020").update(state="returned")

@@ -33,7 +33,7 @@ def text(answer):
 def test_queues_are_taken_from_the_oldest_and_a_claim_is_refused_or_expires(place):
     bob = place.signed_in("Bob")
     page = bob.get("/work")
-    assert re.search(r"reviewer\s+2\s+2\.0\s", text(page))
+    assert re.search(r"reviewer\s+2\s+2\shours\s", text(page))
     assert b"Take the next" in page.content
     assert b"Take the next" not in place.signed_in("Ann").get("/work").content
     assert bob.post("/projects/films/next", {"role": "king"}).status_code == 400
