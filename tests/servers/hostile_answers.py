@@ -45,7 +45,7 @@ several(
     deep_json=says(lambda _: (b"[" * 500_000 + b"]" * 500_000,)),
     deep_field=says(lambda call: (with_field(call, b'"deep": ' + DEEP),)),
 )
-several("answered 500.*|the server never answered", deep_error=says(lambda _: (DEEP, "500 No")))
+several("answered 500.*|no request has succeeded", deep_error=says(lambda _: (DEEP, "500 No")))
 several(
     "answer|not JSON|that is no",
     is_body=True,
@@ -108,7 +108,7 @@ def refuses(status: str, message: object = "no", *lines: str):
 
 DOWN, NO_ACCESS = "500 502 503 504 529 429 599 999", "401 402 403 404 405"
 REJECTED = "400 406 408 409 411 413 414 415 418 422 425 431 451"
-several("the server never answered.*answered", **{f"down_{n}": refuses(f"{n} No") for n in DOWN.split()})
+several("no request has succeeded.*answered", **{f"down_{n}": refuses(f"{n} No") for n in DOWN.split()})
 several("answered", **{f"refused_{n}": refuses(f"{n} No") for n in f"{NO_ACCESS} {REJECTED}".split()})
 several("broke", refused_304=refuses("304 No"))  # which has no body
 UPGRADE = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\ngarbage"
@@ -158,7 +158,7 @@ WAITS = {
 }
 BUSY = "429 Too Many", "slowly"
 several(
-    "asks to wait|the server never answered.*answered (429|503)",
+    "asks to wait|no request has succeeded.*answered (429|503)",
     wait_told_twice=refuses("503 No", "slowly", "retry-after: 0", "retry-after: 99999999"),
     **{f"wait_{name}": refuses(*BUSY, f"retry-after: {told}") for name, told in WAITS.items()},
 )

@@ -59,7 +59,7 @@ class Waits:
         """Return the countdown text; also print a line at the start and every minute."""
         if event.left_s <= self._next_line_s:
             self._next_line_s = event.left_s - (math.inf if self._console.is_terminal else _AWAY_LINE_S)
-            never = "" if event.has_answered else "the server never answered; "
+            never = "" if event.has_answered else "no request has succeeded; "
             words = f"trying on for {minutes(event.left_s)} min (--patience): {never}{event.reason[:300]}"
             say(self._console, ("no answer: ", "yellow"), words)
         return f"no answer, trying on for {minutes(event.left_s)}: next in {event.wait_s:.0f} s"

@@ -372,7 +372,7 @@ class Outage:
 
     def _words(self, error: TransientModelError) -> str:
         silent_s, patience_s = self._clock() - self._began_s, self._limits.patience_s
-        since = "the server stopped answering" if self.has_answered else "the server never answered"
+        since = "the server stopped answering" if self.has_answered else "no request has succeeded"
         return (
             f"{since}, for {silent_s:.0f} s (--patience is {patience_s:g} s); the last error was: "
             f"{sentence(str(error))} Check the server; {self._limits.again} continues from here"
