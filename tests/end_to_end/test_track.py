@@ -36,7 +36,7 @@ def test_the_people_of_a_street_are_found_followed_and_measured(street):
     assert record["quality"]["refined"]["idf1"] > 0.9
     assert record["quality"]["refined"]["n_switches"] == 0
     assert record["caution"] in done.out
-    assert re.search(r"hog .* last resort: .* 85 %.*not measured.*rfdetr:.*boxes:", record["caution"])
+    assert re.search(r"hog .* last resort: .* 85 %.*33 %.*rfdetr:.*boxes:", record["caution"])
     with Image.open(out / "contact-sheet.jpg") as picture:
         assert picture.width > 1000
 

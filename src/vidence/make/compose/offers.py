@@ -113,15 +113,13 @@ def _matched(
 ) -> Iterator[tuple[str, Offer | NoOffer]]:
     """Yield the options of compositions whose answers are of one domain."""
     rng = np.random.default_rng(list(hashlib.sha256(f"options/{seed}/{domain}".encode()).digest()))
-    of_scenes = {
-        name: scenes[name] for name in dict.fromkeys(entry.composed.composition.scene for entry in wanted)
-    }
-    words = next(iter(of_scenes.values())).words
+    words = scenes[wanted[0].composed.composition.scene].words
+    of_scenes = {name: scene for name, scene in scenes.items() if scene.words.sha256() == words.sha256()}
     told = list(_told(domain, of_scenes))
-    usual = Counter(learnt.right for learnt in told)
+    usual = Counter(str(entry.composed.proof.answer.value) for entry in wanted)
     covers = []
     for entry in wanted:
-        weights = np.array([prod(usual[str(value)] + 1 for value in cover) for cover in entry.covers])
+        weights = np.array([prod(usual[str(value)] + 0.5 for value in cover) for cover in entry.covers])
         covers.append(entry.covers[int(rng.choice(len(weights), p=weights / weights.sum()))])
     values = {str(value): value for scene in of_scenes.values() for value in _values(domain, scene)}
     values |= {

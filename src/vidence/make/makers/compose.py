@@ -51,7 +51,7 @@ from vidence.records import Item, Provenance
 from vidence.tables.table import several
 from vidence.text import quoted
 
-NAME, VERSION = "compose", 10
+NAME, VERSION = "compose", 11
 PROOFS_FILE, KEYS_FILE, COMPOSITIONS_FILE, REPORT_FILE = (
     "proofs.jsonl", "keys.jsonl", "compositions.jsonl", "report.md",
 )  # fmt: skip
