@@ -100,6 +100,26 @@ def test_each_count_is_right_in_a_fifth_of_its_offers():
     assert all(0.14 < share < 0.26 for share in shares.values()), shares
 
 
+def test_of_witnesses_those_are_taken_that_are_right_elsewhere():
+    """A witness that is never right tells that it is wrong, however usual it is."""
+    scenes = {f"s{seed}": wide_scene(seed, n=40) for seed in range(4)}
+    every = [made for scene in scenes.values() for made in searched(scene, n=400)]
+    some = [made for made in every if made.proof.answer.value in ("east", "south")]  # never "north"
+    bits = {name: SceneBits(scene) for name, scene in scenes.items()}
+    found = offers(some, bits, OptionRules(n=2), seed=0)
+    witnesses = Counter(
+        found[made.composition.composition].options[1]
+        for made in some
+        if all(
+            {*c.without.values} >= {"east", "south", "north"} - {made.proof.answer.value}
+            for c in made.proof.conditions
+            if c.without.values
+        )
+    )
+    assert sum(witnesses.values()) > 5
+    assert witnesses["north"] < 0.1 * sum(witnesses.values())
+
+
 @pytest.mark.parametrize(
     ("values", "most", "covers"),
     [
