@@ -43,7 +43,9 @@ def person_folders(folder: Path) -> tuple[Path, ...]:
             run for run in _runs_in(folder.parent, folder.name) if not phase or phase_of(run) == phase
         )
         if not paths:
-            raise UsageError(f"no run folder is called {folder}; expected people of a study there")
+            raise UsageError(
+                f"no run folder of a study's people matches {folder}; run folders are named in full"
+            )
         return paths
     if (folder / PLAN_FILE).exists() or not (folder / PEOPLE_FOLDER).is_dir():
         return ()

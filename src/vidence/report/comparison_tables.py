@@ -44,7 +44,9 @@ from vidence.text import some
 FEW_APART = 10
 MOST_SETTINGS = 4
 MOST_PARSERS = 3  # in the first sentence
-_TWO_BY_TWO = "Compare two runs alone to see whether these, or another parser, turn the sign of a difference."
+_TWO_BY_TWO = (
+    "Compare two runs alone to see whether these, or another parser, reverse the sign of a difference."
+)
 
 Verdict: TypeAlias = Literal["clear", "not clear", "equal", "no interval"]
 # What follows a difference, in full and in short.
@@ -590,9 +592,7 @@ def _ranking(ranked: Ranked) -> Table:
             share("accuracy", lambda i: ranking.means[i], note="with its interval"),
             words("groups", groups),
         ),
-        notes=(
-            "Runs that share a letter do not differ clearly. Places are those that the clear pairs allow.",
-        ),
+        notes=("Runs that share a letter do not differ clearly. Places follow from the clear pairs.",),
     )
 
 

@@ -143,22 +143,21 @@ FOR_RUNS: Final = "--by, --as and --parser are for runs; name run folders, or sa
 class Axes(Record):
     """The scores to correlate: see `points_of_runs` and `points_of_table`."""
 
-    x: Annotated[str, flag("Questions of the runs: all, or TAG=VALUE. Without runs a column.")]
-    y: Annotated[str, flag("The same; with runs and --with a column of the table.")]
-    by: Annotated[str | None, flag("A point for each run and value of this tag, not for each run alone.")] = (
-        None
-    )
+    x: Annotated[str, flag("Questions of the runs: all, or TAG=VALUE; without runs, a column.")]
+    y: Annotated[str, flag("The same; with runs and --with, a column of the table.")]
+    by: Annotated[str | None, flag("One point per run and value of this tag, not one per run.")] = None
     table: Annotated[
         str | None, flag("A CSV, or the name of a published table.", "--with", metavar="TABLE")
     ] = None
     cluster: Annotated[
         str | None,
         flag(
-            "Without runs: the column of what rows have in common. With --over-runs: a tag.", metavar="COLUMN"
+            "Without runs: the column that names each row's cluster; with --over-runs: a tag.",
+            metavar="COLUMN",
         ),
     ] = None
     within: Annotated[
-        str | None, flag("Without runs: the column of what kind of row it is.", metavar="COLUMN")
+        str | None, flag("Without runs: also correlate within each value of this column.", metavar="COLUMN")
     ] = None
     names: Annotated[tuple[str, ...], flag("Name of each run in the table, in order.", "--as")] = ()
 

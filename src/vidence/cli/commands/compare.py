@@ -56,4 +56,4 @@ def compare(given: Compare) -> None:
     )
     sheet = Sheet(console, most_lines=None if given.everything else MOST_LINES)
     draw_section(result, sheet, is_ranking=len(runs) > 2)  # last: the reader may close the pipe
-    sheet.end("--all prints it, --html FILE writes the page.")
+    sheet.end("Use --all to print it, or --html FILE to write the page.")

@@ -230,7 +230,7 @@ class _Tabled:
             draw_section(section, sheet)
         for some in self.tables if is_alone or given.everything else ():
             draw_tables(some, sheet)
-        sheet.end("--all prints it, --html FILE writes the page.")
+        sheet.end("Use --all to print it, or --html FILE to write the page.")
 
 
 def show_run(folder: Path, *, page: Path | None, json_path: Path | None = None) -> None:
