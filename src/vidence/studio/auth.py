@@ -51,7 +51,7 @@ _BEFORE_A_PASSWORD: Final = ("password", "sign-out")
 
 
 class AuthMiddleware(AuthenticationMiddleware):
-    """Django's middleware, which also sets ``person``; None if nobody is signed in."""
+    """Django's middleware, which also sets ``person``; None if no one is signed in."""
 
     def process_request(self, request: HttpRequest) -> None:
         """Set ``request.user`` and ``request.person``."""

@@ -116,10 +116,10 @@ def _matched(
     words = scenes[wanted[0].composed.composition.scene].words
     of_scenes = {name: scene for name, scene in scenes.items() if scene.words.sha256() == words.sha256()}
     told = list(_told(domain, of_scenes))
-    usual = Counter(str(entry.composed.proof.answer.value) for entry in wanted)
+    rights = Counter(str(entry.composed.proof.answer.value) for entry in wanted)
     covers = []
     for entry in wanted:
-        weights = np.array([prod(usual[str(value)] + 0.5 for value in cover) for cover in entry.covers])
+        weights = np.array([prod(rights[str(value)] + 0.5 for value in cover) for cover in entry.covers])
         covers.append(entry.covers[int(rng.choice(len(weights), p=weights / weights.sum()))])
     values = {str(value): value for scene in of_scenes.values() for value in _values(domain, scene)}
     values |= {

@@ -55,7 +55,7 @@ _STAYS: Final = {
     "less than 1 s": (0, 1), "1 to 2 s": (1, 2), "2 to 5 s": (2, 5), "5 to 10 s": (5, 10),
     "10 to 20 s": (10, 20), "20 to 60 s": (20, 60), "more than a minute": (60, np.inf),
 }  # fmt: skip
-"""From when to when somebody is in view from the first box to the last; not stated close to a limit."""
+"""Ranges of the time in view, from the first box to the last, in seconds; not stated close to a limit."""
 
 
 class Settings(Record):
