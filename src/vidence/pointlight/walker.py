@@ -384,7 +384,7 @@ def walker_of(argument: str, options: Mapping[str, str]) -> Motion:
     """The figure from a spec such as ``walker:walk?speed_m_s=1.4``.
 
     Raises:
-        UsageError: an unknown action or option, or a value that is invalid.
+        UsageError: an unknown action or option, or an invalid value.
     """
     return walker(read_settings(WalkerSpec, options, argument=argument, owner="walker"))
 

@@ -304,6 +304,6 @@ def read_herbench(path: Path) -> HerbenchConfig:
     """The configuration in a file.
 
     Raises:
-        UsageError: it cannot be read, or holds something that is invalid; with the line where known.
+        UsageError: it cannot be read, or has an invalid entry; with the line where known.
     """
     return read_config(path, HerbenchConfig)

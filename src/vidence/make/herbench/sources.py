@@ -330,7 +330,7 @@ def _read_table(path: Path) -> dict[str, _ListedVideo]:
     """What a table says of videos, by their ids; with ``.gz`` it is unpacked.
 
     Raises:
-        DataError: it cannot be read, lacks a column, or has a value that is invalid; with its line.
+        DataError: it cannot be read, lacks a column, or has an invalid value; with its line.
     """
     values: dict[str, _ListedVideo] = {}
     for where, row in csv_rows(path, needs=("video_id", "duration", "fps", "resolution")):
