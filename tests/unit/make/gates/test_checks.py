@@ -68,7 +68,15 @@ ASKED = (
     "Where does the woman put the cup after she has washed it?",
     "Who opens the door?",
 )
-PREFIXES = ("In the video, ", "Based on the following clip, ", "Please watch the video and answer: ")
+PREFIXES = (
+    "In the video, ",
+    "Based on the following clip, ",
+    "Please watch the video and answer: ",
+    "From what is shown in the footage: ",
+    "Based on the video that you have been given, ",
+    "Now, in the film above, ",
+    "Having watched the whole recording, ",
+)
 
 
 def moved(text: str) -> str:
