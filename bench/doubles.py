@@ -2,7 +2,7 @@
 
     python bench/doubles.py ../shared/checks
 
-`CHECKS` holds the published questions of MMVU and PerceptionComp. From each set 30 questions are drawn for each
+`CHECKS` holds the published questions of MMVU and PerceptionComp. From each set 30 questions are drawn for a
 way of asking again about the same video with the same answer; the checks run with their defaults on the whole
 set and these. With another word in place of one it is a new question, which must stay. The last column counts
 published questions that are dropped as repeats of another one.
