@@ -45,7 +45,6 @@ def test_the_configuration_with_corrections_names_what_people_fill_in(page, tmp_
     path.write_text(block.body, encoding="utf-8")
     read = read_herbench(path)
     assert read.people.folder == "sheets"
-    assert read.shots.file.endswith("shots.csv")
     assert read.cards.file.endswith("cards.csv")
 
 

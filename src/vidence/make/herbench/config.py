@@ -121,14 +121,11 @@ class ShotRules(Record, omit_defaults=True):
     """How videos are cut into shots: the name of a detector, and its options.
 
     `second` is a detector (a spec) whose transitions are proposed to people where the first one sees none.
-    `file` is a file of shots that people corrected (`--sheets` writes it): the shots of the videos that it
-    speaks of; ``{video_id}`` stands for that of a video.
     """
 
     detector: str = "content"
     options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
     second: str = ""
-    file: str = ""
 
 
 class CardStep(Record, omit_defaults=True):

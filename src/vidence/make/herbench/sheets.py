@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from vidence.errors import StoreError, UsageError, cause
 from vidence.make.herbench.cards.card_files import APPEARANCE, FITS, PATH, TO_FILL
-from vidence.make.herbench.cards.correction_files import SHOT_COLUMNS
 from vidence.make.herbench.cards.crops import CropRules
 from vidence.make.herbench.cards.scene_files import SCENE_COLUMNS
 from vidence.make.herbench.cards.screening import MARK
 from vidence.make.herbench.people import rows_of
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.material import Crop
-from vidence.make.review.people.checks import check_of_everybody
-from vidence.make.review.people.rows import EVERYBODY, CardSheetRow, TrackRow, columns
+from vidence.make.review.people.checks import check_of_everybody, check_of_shots
+from vidence.make.review.people.rows import EVERYBODY, Act, CardSheetRow, ShotRow, TrackRow, columns
 from vidence.make.review.sheets import has_writing, sheet_bytes
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem
@@ -94,8 +93,8 @@ class VideoSheet(Record):
 def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Path) -> None:
     """Write the sheets of all videos that are here: for each a folder with a page, its data, and tables.
 
-    One table of rows on tracks is for all videos: a folder of people's rows. A table that was begun stays as
-    it is, and is named. A table of shots is written where the configuration names none.
+    The tables of rows on tracks and on cuts are for all videos: a folder of people's rows. A table that was
+    begun stays as it is, and is named.
 
     Raises:
         UsageError: the id of a video is no name of a folder.
@@ -116,10 +115,15 @@ def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Pa
         except OSError as error:
             raise StoreError(f"{mine} cannot be written ({cause(error)}); say another folder") from error
         sheets.append(sheet)
-    if to_check := [sheet for sheet in sheets if sheet.tracks and not sheet.is_given]:
-        rows = [line for sheet in to_check for line in _track_lines(sheet)]
-        table = sheet_bytes([columns(TrackRow), *rows])
-        work.files += _fill_in(folder / _FILES["tracks"], table, filled=("act", "by"), notes=notes)
+    to_check = [sheet for sheet in sheets if not sheet.is_given]
+    tables: dict[type[TrackRow | ShotRow], list[list[str]]] = {
+        TrackRow: [line for sheet in to_check for line in _track_lines(sheet)],
+        ShotRow: [line for sheet in sheets for line in _shot_lines(sheet)],
+    }
+    for kind, rows in tables.items():
+        if rows:
+            table = sheet_bytes([columns(kind), *rows])
+            work.files += _fill_in(folder / kind.file, table, filled=("act", "by"), notes=notes)
     work.sentences += [f"{len(sheets):,} sheet{'' if len(sheets) == 1 else 's'} to fill in.", *notes]
 
 
@@ -139,17 +143,13 @@ def _fill_in(path: Path, data: bytes, *, filled: tuple[str, ...], notes: list[st
 
 def _write(work: HerbenchSession, sheet: VideoSheet, folder: Path, *, notes: list[str]) -> list[Path]:
     """Write the tables to fill in, what the page shows for programs, and the page."""
-    rules, shots = work.config.shots, [shot.shot for shot in sheet.shots]
+    shots = [shot.shot for shot in sheet.shots]
     written: list[Path] = []
     if sheet.tracks:
         people = [track for track in sheet.tracks if not track.is_left_out]
         rows = [[*_about(sheet, track), *([""] * len(TO_FILL))] for track in people]
         table = sheet_bytes([columns(CardSheetRow), *rows])
         written += _fill_in(folder / _FILES["cards"], table, filled=TO_FILL, notes=notes)
-    if shots and rules is not None and not rules.file:
-        rows = [[sheet.video_id, shot.shot_id, *_frames_and_times(shot), ""] for shot in shots]
-        table = sheet_bytes([SHOT_COLUMNS, *rows])
-        written += _fill_in(folder / _FILES["shots"], table, filled=(), notes=notes)
     if len(shots) > 1:
         table = scenes_csv(sheet.video_id, shots)
         written += _fill_in(folder / _FILES["scenes"], table, filled=("text", "false", "note"), notes=notes)
@@ -161,6 +161,8 @@ def _write(work: HerbenchSession, sheet: VideoSheet, folder: Path, *, notes: lis
 
 def _track_lines(sheet: VideoSheet) -> list[list[str]]:
     """A row for each track of a video, and one for all of it together."""
+    if not sheet.tracks:
+        return []
     rows = [
         (track.track_id, track.check, f"{track.first_s:.1f} to {track.last_s:.1f} s")
         for track in sheet.tracks
@@ -169,15 +171,24 @@ def _track_lines(sheet: VideoSheet) -> list[list[str]]:
     return [[sheet.video_id, check, name, "", "", note] for name, check, note in (*rows, everybody)]
 
 
+def _shot_lines(sheet: VideoSheet) -> list[list[str]]:
+    """A row for each cut of a video, and for each shot, with the check that an act there has."""
+    shots = [shot.shot for shot in sheet.shots]
+    places = [(shot.first_frame, f"no-cut-at:{shot.first_frame}, or gradual over it") for shot in shots[1:]]
+    places += [
+        (shot.last_frame, f"{shot.shot_id}: cut-at or gradual in {shot.first_frame + 1} to {shot.last_frame}")
+        for shot in shots
+    ]
+    return [
+        [sheet.video_id, check_of_shots(shots, Act(name="", first=frame, last=frame)), "", "", note]
+        for frame, note in sorted(places)
+    ]
+
+
 def _about(sheet: VideoSheet, track: SheetTrack) -> list[str]:
     numbers = (str(track.first_frame), str(track.last_frame), f"{track.first_s:.2f}", f"{track.last_s:.2f}")
     picked = "yes" if track.is_picked else "no"
     return [sheet.video_id, track.track_id, track.check, picked, *numbers, track.begins, track.ends]
-
-
-def _frames_and_times(shot: Shot) -> list[str]:
-    frames = (shot.first_frame, shot.last_frame, shot.clear_frame)
-    return [*map(str, frames), f"{shot.start_s:.3f}", f"{shot.end_s:.3f}"]
 
 
 def scenes_csv(video_id: str, shots: Sequence[Shot]) -> bytes:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from vidence.catalog import create, parse_spec
 from vidence.errors import DataError, MediaError
-from vidence.make.herbench.cards.correction_files import read_shots
 from vidence.make.herbench.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
 from vidence.make.herbench.hints import NEED_TRACKS
@@ -128,7 +127,6 @@ class _Watcher:
         self._describer_spec = ""
         self._detectors: dict[str, Detector] = {}
         self._givens: dict[str, GivenTracks] = {}
-        self._corrected_shots: dict[str, Artifact[tuple[Shot, ...]] | None] = {}
         self._second: ShotDetector | None = None
         self._empty: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
         if self.shots is not None and (rules := self.work.config.shots) is not None:
@@ -141,9 +139,8 @@ class _Watcher:
 
     def wanted(self, state: VideoState) -> ObserverSpecs:
         """Who watches a video; no detector is opened for one that is not here."""
-        shots = None if self._given_shots(state) is not None else self.shots
         if self.rules is None or state.source.file is None:
-            return ObserverSpecs(shots=shots)
+            return ObserverSpecs(shots=self.shots)
         spec = self._spec(state)
         if spec not in self._detectors and isinstance(detector := self._opened(spec), LastResort):
             self.work.ledger.notes.append(detector.caution)
@@ -155,7 +152,7 @@ class _Watcher:
             detector_spec=spec,
             describer=self._describer,
             describer_spec=self._describer_spec,
-            shots=shots,
+            shots=self.shots,
             rate=self.rules.rate,
         )
 
@@ -173,10 +170,9 @@ class _Watcher:
 
     def _take(self, state: VideoState, seen: SeenIn) -> None:
         self.n_cached += seen.was_cached
-        shots = self._given_shots(state) or seen.shots
+        shots = seen.shots
         if shots is not None:
-            if self._given_shots(state) is None:
-                self._propose(state, seen.video, shots.value)
+            self._propose(state, seen.video, shots.value)
             if rows := rows_of(self.work, ShotRow, state.video_id):
                 people = apply_shots(shots.value, rows, times_s=seen.video.times_s)
                 name_unused(self.work, people.unused)
@@ -188,32 +184,6 @@ class _Watcher:
         if seen.boxes is not None:
             self._track(state, seen.video, seen.boxes, shots=shots)
         self.work.done("watching", state.video_id, was_cached=seen.was_cached)
-
-    def _given_shots(self, state: VideoState) -> Artifact[tuple[Shot, ...]] | None:
-        """The shots of a video as people corrected them; None if they did not.
-
-        Raises:
-            DataError: the file cannot be used.
-        """
-        rules = self.work.config.shots
-        if self.shots is None or rules is None or not rules.file:
-            return None
-        if state.video_id not in self._corrected_shots:
-            try:
-                video = state.open(self.work)
-            except MediaError:  # reported where it is watched
-                video = None
-            path = None
-            if video is not None:
-                path = state.file_of(rules.file, self.work.root, what="file of shots", session=self.work)
-            shots = None
-            if video is not None and path is not None:
-                others = self.work.others_in(rules.file, state.video_id)
-                shots = read_shots(path, state.video_id, times_s=video.times_s, others=others)
-            self._corrected_shots[state.video_id] = (
-                None if shots is None else Artifact(value=shots, digest=digest_of(shots), was_cached=True)
-            )
-        return self._corrected_shots[state.video_id]
 
     def _propose(self, state: VideoState, video: KeptVideo, shots: Sequence[Shot]) -> None:
         """Take what the second shot detector sees alone, as rows that people can sign."""

@@ -32,7 +32,6 @@ least_area_px = 1000.0
 [tracking.pick]
 n_tracks = 5
 [shots]
-{shots}
 {people}[cards]
 file = "sheets/{{video_id}}/cards.csv"
 [cards.crops]
@@ -59,13 +58,9 @@ class Street:
         self.mine = folder / "sheets" / "north"
         self.configure()
 
-    def configure(self, *, people: bool = False, shots: str = "", also: str = "") -> None:
+    def configure(self, *, people: bool = False, also: str = "") -> None:
         sources = SOURCE.format(name="north") + also
-        text = CONFIG.format(
-            sources=sources,
-            people='[people]\nfolder = "sheets"\n' if people else "",
-            shots=f'file = "{shots}"' if shots else "",
-        )
+        text = CONFIG.format(sources=sources, people='[people]\nfolder = "sheets"\n' if people else "")
         (self.folder / "config.toml").write_text(text)
 
     def make(self, **overrides):
@@ -80,7 +75,7 @@ class Street:
         return self.make(sheets=str(self.folder / "sheets"))
 
     def table(self, name):
-        return (self.mine.parent if name == "tracks.csv" else self.mine) / name
+        return (self.mine.parent if name in ("tracks.csv", "shots.csv") else self.mine) / name
 
     def rows(self, name):
         with self.table(name).open(encoding="utf-8-sig", newline="") as file:
@@ -143,7 +138,7 @@ def test_the_sheet_of_a_video_has_a_page_its_data_and_three_tables(street):
         *(one.track_id for one in data.tracks),
         "everybody",
     ]
-    assert [row["first_frame"] for row in street.rows("shots.csv")] == ["0"]
+    assert [row["note"] for row in street.rows("shots.csv")] == ["shot-0001: cut-at or gradual in 1 to 167"]
     assert all(one.portraits for one in data.tracks)
     assert all(one.looks and one.way and one.frames for one in picked)
     assert "drafts" not in stages(built)
@@ -229,13 +224,11 @@ def test_tracks_that_people_answer_for_need_no_count(street):
     assert not any(draft.get("review") for draft in street.drafts())
 
 
-def test_shots_of_people_replace_those_of_the_detector(street):
+def test_cuts_of_people_part_the_shots_of_the_detector(street):
     street.sheets()
     (row,) = street.rows("shots.csv")
-    first = row | {"last_frame": "79", "end_s": ""}
-    second = row | {"first_frame": "80", "start_s": "", "clear_frame": "84"}
-    street.fill("shots.csv", [first, second])
-    street.configure(shots="sheets/{video_id}/shots.csv")
+    street.fill("shots.csv", [row | {"act": "gradual:80-83", "by": "P1"}])
+    street.configure(people=True)
     street.sheets()
     shots = [one.shot for one in street.data().shots]
     assert [(one.first_frame, one.last_frame, one.n_mixed) for one in shots] == [(0, 79, 0), (80, 167, 4)]
@@ -245,6 +238,25 @@ def test_shots_of_people_replace_those_of_the_detector(street):
     scenes[0] |= {"text": "A street with five people.", "false": "A square with six dogs."}
     street.fill("scenes.csv", scenes)
     assert any("scenes.csv was begun and stays as it is" in said for said in street.sheets().sentences)
+
+
+def test_a_row_of_the_sheet_takes_a_cut_away(street, tmp_path):
+    street.sheets()
+    (row,) = street.rows("shots.csv")
+    there = row | {"act": "cut-at:80", "by": "P1"}
+    street.fill("shots.csv", [there])
+    street.configure(people=True)
+    street.make(sheets=str(tmp_path / "again"))
+    with (tmp_path / "again" / "shots.csv").open(encoding="utf-8-sig", newline="") as file:
+        first, cut, second = csv.DictReader(file)
+    assert [first["note"][:9], cut["note"][:12], second["note"][:9]] == [
+        "shot-0001",
+        "no-cut-at:80",
+        "shot-0002",
+    ]
+    street.fill("shots.csv", [there, cut | {"act": "no-cut-at:80", "by": "P1"}])
+    street.sheets()
+    assert [(one.shot.first_frame, one.shot.last_frame) for one in street.data().shots] == [(0, 167)]
 
 
 def test_one_file_for_all_videos_may_speak_of_those_beyond_the_limit(street, tmp_path):

@@ -376,18 +376,6 @@ class SceneRow(PeopleRow):
     check: str = ""
 
 
-class ShotSpanRow(PeopleRow):
-    """A line of a shot file: a shot's frames, its times, or both."""
-
-    video_id: str = ""
-    shot_id: str = ""
-    first_frame: str = ""
-    last_frame: str = ""
-    clear_frame: str = ""
-    start_s: str = ""
-    end_s: str = ""
-
-
 AnyRowT = TypeVar("AnyRowT", bound=PeopleRow)
 RowT = TypeVar("RowT", bound=SignedRow)
 KINDS: Final = (ShotRow, TrackRow, CountRow, CardCheckRow, FalseCheckRow)
@@ -466,9 +454,7 @@ def each_row(path: Path, kind: type[AnyRowT], take: Callable[[AnyRowT], None]) -
         raise DataError(first_lines(faults))
 
 
-def is_about(
-    row: CardSheetRow | SceneRow | ShotSpanRow, video_id: str, *, others: Collection[str] | None
-) -> bool:
+def is_about(row: CardSheetRow | SceneRow, video_id: str, *, others: Collection[str] | None) -> bool:
     """Whether a row is about a video; in a single-video or scene file it need not name it.
 
     Args:
