@@ -30,6 +30,7 @@ from vidence.catalog import Spec, create, parse_spec
 from vidence.contracts import Embedder, Flow, MadeT, ScoreRules, ScoringSelector
 from vidence.engine.engine import ITEM_ERRORS, Context, Engine, failure
 from vidence.engine.views import Clipped, Deliver, OpenView, Source, budget_left, moving_part
+from vidence.errors import AccessError, UsageError
 from vidence.media.encode import EncodedFrame, Encoding, Size, decode_image
 from vidence.records import Failed
 
@@ -167,9 +168,11 @@ class ScoreDesk:
         if key not in self._embedders:
             spec = parse_spec(rules.embedder)
             cut = {"max_tokens": str(rules.max_tokens)} if rules.max_tokens else {}
-            self._embedders[key] = create(
-                "embedder", Spec(name=spec.name, argument=spec.argument, options={**cut, **spec.options})
-            )
+            full = Spec(name=spec.name, argument=spec.argument, options={**cut, **spec.options})
+            try:
+                self._embedders[key] = create("embedder", full)
+            except UsageError as error:  # as for every question: the run ends
+                raise AccessError(str(error)) from error
         return self._embedders[key]
 
     def _search(self, searching: Search, question: Clipped, embedder: Embedder) -> SearchResult:

@@ -15,7 +15,7 @@ from vidence.engine.engine import Engine
 from vidence.engine.limits import AskLimits
 from vidence.engine.search import ScoreDesk
 from vidence.engine.views import Clipped, OpenView
-from vidence.errors import MediaError, UsageError
+from vidence.errors import AccessError, MediaError, UsageError
 from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, Size, encode
 from vidence.records import Failed, Item, Media
@@ -142,6 +142,15 @@ def test_a_question_whose_candidates_cannot_be_told_fails_alone(tmp_path, embedd
     found, _ = run(tmp_path, VIEW, [question("a", A, fps=0.5), question("b", A)])
     assert found["a"] == Failed(stage="selection", error="UsageError", message="too slow")
     assert len(found["b"]) == 3
+
+
+def test_an_embedder_that_cannot_be_opened_ends_the_run(tmp_path, monkeypatch):
+    def create(kind, spec):
+        raise UsageError(f"{spec.name}: needs torch")
+
+    monkeypatch.setattr(module, "create", create)
+    with pytest.raises(AccessError, match="counting: needs torch"):
+        run(tmp_path, VIEW, [question("a", A)])
 
 
 def test_selectors_without_scores_and_those_with_a_file_ask_nobody(tmp_path, embedder):
