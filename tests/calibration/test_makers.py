@@ -9,11 +9,12 @@ import pytest
 from subjects.streets import Street, plan_street, write_street
 from subjects.task_claims import true_options
 from vidence.ask.phantom.scene import LOOKS
+from vidence.engine.jobs import Jobs
+from vidence.engine.limits import AskLimits
 from vidence.make.gates.model_gates import ask_blind
 from vidence.make.gates.rules import TextOnlyRules
 from vidence.make.makers import herbench
 from vidence.make.pipeline.material import Draft
-from vidence.make.pipeline.models import AskLimits, Models
 from vidence.make.pipeline.output import DRAFTS_FILE
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
@@ -120,7 +121,7 @@ def test_the_gate_removes_every_planted_leak_and_few_others(making: Making) -> N
     """Every fourth question gets a right choice that is longer than all others."""
     tried = [leaking(draft) if i % LEAK_EVERY == 0 else draft for i, draft in enumerate(making.drafts)]
     rules = TextOnlyRules(models=("longest",), at_least=1, permutations=1)
-    with Models(
+    with Jobs(
         {"longest": "baseline:longest"},
         memory=making.context.memory,
         limits=AskLimits(seed=SEED),

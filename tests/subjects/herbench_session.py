@@ -3,6 +3,7 @@
 import hashlib
 from pathlib import Path
 
+from vidence.engine.jobs import Jobs
 from vidence.engine.limits import AskLimits
 from vidence.make.herbench.config import HerbenchConfig, SourceRule
 from vidence.make.herbench.session import HerbenchSession, VideoState
@@ -10,7 +11,6 @@ from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.pipeline.ledger import MakeListener, ignore
 from vidence.make.pipeline.material import Material
-from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 
 
@@ -27,7 +27,7 @@ def session(
         context=context,
         overrides=overrides or MakeOverrides(),
         config=whole,
-        models=Models(whole.models, memory=context.memory, limits=AskLimits()),
+        models=Jobs(whole.models, memory=context.memory, limits=AskLimits()),
     )
 
 

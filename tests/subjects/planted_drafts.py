@@ -6,18 +6,19 @@ import msgspec
 
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.world import World, render
+from vidence.engine.jobs import Jobs
+from vidence.engine.limits import AskLimits
 from vidence.make.gates.frames import FrameSource
 from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.material import Draft, VideoSource
-from vidence.make.pipeline.models import AskLimits, Models
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import BuildContext
 from vidence.records import Item
 
 
-def models_of(tmp_path: Path, pictures=None, **models: str) -> Models:
+def models_of(tmp_path: Path, pictures=None, **models: str) -> Jobs:
     more = {} if pictures is None else {"pictures": pictures}
-    return Models(
+    return Jobs(
         models, memory=tmp_path / "replies.sqlite", limits=AskLimits(attempts=1, patience_s=0), **more
     )
 

@@ -53,7 +53,7 @@ class Jobs(ExitStack):
 
     def __init__(
         self,
-        models: Mapping[str, NamedModel],
+        models: Mapping[str, NamedModel | str],
         *,
         memory: Path,
         limits: AskLimits | None = None,
@@ -62,22 +62,25 @@ class Jobs(ExitStack):
         on: str = LOCAL,
     ) -> None:
         super().__init__()
+        self.named = {n: NamedModel(spec=m) if isinstance(m, str) else m for n, m in models.items()}
         self._limits = limits = limits or AskLimits()
         self._pictures = pictures
         self._on_event = on_event
         self._portal: BlockingPortal | None = None
         open_model = executor_of(on).opener(
-            [without_sampling(parse_spec(named.spec))[0] for named in models.values()]
+            [without_sampling(parse_spec(named.spec))[0] for named in self.named.values()]
         )
         self._engine = Engine(memory=memory, limits=limits, on_event=on_event, open_model=open_model)
         self._overrides: dict[str, Mapping[str, float]] = {}
         self._budgets: list[Budget] = []
-        prices = {name: named.prices for name, named in models.items()}
+        prices = {name: named.prices for name, named in self.named.items()}
         if limits.max_cost is not None and not any(prices.values()):
             raise UsageError(
-                needs_prices((named.spec for named in models.values()), how="a model price_in and price_out")
+                needs_prices(
+                    (named.spec for named in self.named.values()), how="a model price_in and price_out"
+                )
             )
-        for name, named in models.items():
+        for name, named in self.named.items():
             check_secrets("model", named.spec)
             spec, self._overrides[name] = without_sampling(parse_spec(named.spec))
             budget = Budget(prices=prices[name], max_cost=limits.max_cost, shared=self._budgets)
@@ -91,14 +94,13 @@ class Jobs(ExitStack):
         return self
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Return the names of the models."""
-        return tuple(self._overrides)
-
-    @property
     def spent(self) -> AskCount:
         """Return the replies and cost so far."""
         return replace(self._engine.count, cost=sum(budget.cost for budget in self._budgets))
+
+    def spec(self, name: str) -> str:
+        """Return the spec of a model; empty if no model has this name."""
+        return self.named[name].spec if name in self.named else ""
 
     def identity(self, name: str) -> str:
         """Return the identity of a model and its sampling; this opens the model.

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from vidence.contracts import Ask, Flow
-from vidence.engine.jobs import Jobs, NamedModel
+from vidence.engine.jobs import Jobs
 from vidence.engine.limits import AskLimits
 from vidence.media.encode import Encoding, Size, encode
 from vidence.records import Failed, ImagePart, Prompt, Reply, TextPart
@@ -65,10 +65,7 @@ def tryout(spec: str, *, memory: Path, clock: Callable[[], float] = time.monoton
     limits = AskLimits(concurrency=1, attempts=1, patience_s=0)
     replies, times, failure = list[Reply](), list[float](), ""
     with Jobs(
-        {_NAME: NamedModel(spec=spec)},
-        memory=memory,
-        limits=limits,
-        pictures={image.digest: image.data}.__getitem__,
+        {_NAME: spec}, memory=memory, limits=limits, pictures={image.digest: image.data}.__getitem__
     ) as jobs:
         for number in (1, 2):
             began = clock()

@@ -210,3 +210,12 @@ def test_a_spec_that_may_hold_a_key_is_refused_before_anything_is_opened(tmp_pat
     with pytest.raises(UsageError, match="api_key_env must be the name") as refused:
         sent(tmp_path, models={"cards": NamedModel(spec="openai:m?api_key_env=sk-canary")})
     assert "canary" not in str(refused.value)
+
+
+def test_a_model_is_known_by_its_spec_however_it_is_named(tmp_path):
+    named = {"plain": "baseline:longest", "priced": NamedModel(spec="scripted:A", price_in=1.0)}
+    jobs = Jobs(named, memory=tmp_path / "replies.sqlite")
+    assert jobs.spec("plain") == "baseline:longest"
+    assert jobs.spec("priced") == "scripted:A"
+    assert jobs.spec("nobody") == ""
+    assert set(jobs.named) == {"plain", "priced"}

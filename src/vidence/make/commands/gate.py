@@ -229,11 +229,12 @@ def _by_verdicts(
 def _gated(read: LoadedSet, rules: "GateRules", given: Gate) -> "Gated":
     """Run the gates, with the models open as long as they are asked."""
     from vidence.engine.engine import no_image
+    from vidence.engine.jobs import Jobs
+    from vidence.engine.limits import AskLimits
     from vidence.make.commands.make import MakeDisplay
     from vidence.make.gates.frames import frame_source
     from vidence.make.gates.gate_sequence import pass_gates
     from vidence.make.pipeline.cache import ArtifactCache
-    from vidence.make.pipeline.models import AskLimits, Models
     from vidence.make.pipeline.session import BuildContext
 
     console, panel = Screen(stderr=True), given.panel
@@ -250,7 +251,7 @@ def _gated(read: LoadedSet, rules: "GateRules", given: Gate) -> "Gated":
         )
     if not panel.specs:
         return pass_gates(read.items, rules, _desk(read, given))
-    models = Models(
+    models = Jobs(
         {spec: spec for spec in panel.specs},
         memory=context.memory,
         limits=AskLimits(),

@@ -32,7 +32,7 @@ def scenes(given: Scenes) -> None:
     """
     from vidence import catalog
     from vidence.contracts import Flow
-    from vidence.engine.jobs import Jobs, NamedModel
+    from vidence.engine.jobs import Jobs
     from vidence.engine.trust import needs_of_spec, remember
     from vidence.make.sources.scene_writing import SceneSet, SceneSource, write_scenes
     from vidence.records import Failed
@@ -42,10 +42,10 @@ def scenes(given: Scenes) -> None:
     if out.suffix != ".jsonl":
         raise UsageError(f"--out {out}: expected a name that ends in .jsonl; the vocabulary gets .toml")
     scene_source: SceneSource = catalog.create("scene-source", source)
-    models = {name: NamedModel(spec=spec) for name, spec in scene_source.models().items()}
+    models = scene_source.models()
     place = environment()
-    for model in models.values():
-        remember(needs_of_spec("model", model.spec), environment=place)
+    for spec in models.values():
+        remember(needs_of_spec("model", spec), environment=place)
     place.memory().parent.mkdir(parents=True, exist_ok=True)
     flow: Flow[SceneSet] = scene_source.read()
     with Jobs(models, memory=place.memory(), pictures=scene_source.picture, on=place.on) as jobs:

@@ -11,6 +11,7 @@ import msgspec
 from vidence.ask.judging.verdict_request import TemplateJudge
 from vidence.catalog import create, parse_spec
 from vidence.contracts import Judge
+from vidence.engine.jobs import Jobs
 from vidence.engine.scoring import RECORDED, JudgeModel, JudgePool
 from vidence.engine.specs import without_sampling
 from vidence.errors import UsageError
@@ -36,13 +37,12 @@ from vidence.make.gates.verdicts import content_of
 from vidence.make.gates.withholding import NEEDS_ALL, ask_without, cut_evidence
 from vidence.make.pipeline.ledger import Ledger, MakeListener, StageBegan, StageEnded, ignore, write_file
 from vidence.make.pipeline.material import Draft, Dropped
-from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import json_lines
 from vidence.make.pipeline.session import Session
 from vidence.records import Item, Sampling, by_key
 
 
-def judge_pool(rules: JudgeRules | None, models: Models, *, seed: int) -> JudgePool | None:
+def judge_pool(rules: JudgeRules | None, models: Jobs, *, seed: int) -> JudgePool | None:
     """Return the judge of free answers with its models; None if no judge is configured.
 
     The ids of what judges see are made from the seed.
@@ -71,7 +71,7 @@ def judges_words(rules: JudgeRules | None, *, gate: str, n_free: int) -> list[st
     ]
 
 
-def _model(name: str, judge: Judge, models: Models) -> JudgeModel:
+def _model(name: str, judge: Judge, models: Jobs) -> JudgeModel:
     identity = models.identity(name)
     spec = parse_spec(models.spec(name))
     _, sampled = without_sampling(spec)
@@ -108,7 +108,7 @@ class GateDesk:
     on_event: MakeListener = ignore
     prefix: str = ""
     out: Path | None = None
-    models: Models | None = None
+    models: Jobs | None = None
     frames: Callable[[Sequence[Asked]], FrameSource] | None = None
     own_words: Path | None = None
     judge: JudgeRules | None = None
@@ -121,7 +121,7 @@ class GateDesk:
     hashes: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, work: Session, *, models: Models | None, seed: int, media_root: Path) -> "GateDesk":
+    def of(cls, work: Session, *, models: Jobs | None, seed: int, media_root: Path) -> "GateDesk":
         """Return the environment of a maker's gates, with media below `media_root`."""
         return cls(
             seed=seed,
@@ -384,7 +384,7 @@ def _left_out(gate: str, asked: Sequence[Asked]) -> _Outcome | None:
     return _Outcome(notes=(out,), is_passed=False)
 
 
-def _asking(gate: str, asked: Sequence[Asked], desk: GateDesk) -> tuple[Models, AskSettings]:
+def _asking(gate: str, asked: Sequence[Asked], desk: GateDesk) -> tuple[Jobs, AskSettings]:
     """Begin a model gate; return the models and how they are asked.
 
     Raises:
@@ -428,11 +428,11 @@ def _told(verdict: GateVerdict) -> str:
     return f"{verdict.n_right} of {len(verdict.votes)} right"
 
 
-def _spec(name: str, models: Models) -> str:
+def _spec(name: str, models: Jobs) -> str:
     return models.spec(name).partition("?")[0]
 
 
-def _panel_words(rules: TextOnlyRules, models: Models) -> str:
+def _panel_words(rules: TextOnlyRules, models: Jobs) -> str:
     who = ", ".join(_spec(name, models) for name in rules.models)
     orders = f", in {1 + rules.permutations} orders of the choices" if rules.permutations else ""
     if rules.runs:
@@ -443,7 +443,7 @@ def _panel_words(rules: TextOnlyRules, models: Models) -> str:
     return f"dropped where {rules.at_least} of {len(rules.models)} are right in words alone{orders} ({who})"
 
 
-def _frame_words(rules: OneFrameRules, models: Models) -> str:
+def _frame_words(rules: OneFrameRules, models: Jobs) -> str:
     tried = [f"those that show the first {rules.evidence} spans best"] * (
         rules.decisive and bool(rules.evidence)
     )

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -12,6 +13,7 @@ from vidence.ask.judging.equal import says_the_same
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
 from vidence.contracts import Flow, Scorer
+from vidence.engine.jobs import Jobs
 from vidence.engine.scoring import JudgePool, score_reply
 from vidence.explain.diagnostics.blind_panel import FORCED, orders
 from vidence.explain.diagnostics.conditions import Condition as Sitting
@@ -19,7 +21,6 @@ from vidence.explain.diagnostics.conditions import ReplyScore as Mark
 from vidence.explain.diagnostics.conditions import ask_together as sit
 from vidence.make.gates.rules import NeedsAllRules, OneFrameRules, TextOnlyRules
 from vidence.make.pipeline.material import Crop, Draft
-from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.writer import image
 from vidence.records import (
     Answered,
@@ -198,6 +199,19 @@ USUAL: Final = AskSettings()
 
 
 @dataclass(frozen=True, kw_only=True)
+class DraftFrames:
+    """The frames a draft is tested with; if empty, `why` is the reason."""
+
+    frames: tuple[Crop, ...] = ()
+    duration_s: float = 0.0
+    fps: float = 1.0
+    why: str = ""
+
+
+NO_FRAMES: Final = DraftFrames()
+
+
+@dataclass(frozen=True, kw_only=True)
 class DraftSubject:
     """A `contracts.Subject` with one view: frames of a video, or text alone.
 
@@ -207,18 +221,16 @@ class DraftSubject:
     item: Item
     templates: Templates
     parser: Scorer
-    frames: tuple[Crop, ...] = ()
-    duration_s: float = 0.0
-    fps: float = 1.0
+    shown: DraftFrames = NO_FRAMES
     pool: JudgePool | None = None
 
     def n_frames(self, view: str) -> int:
         """Return the number of frames."""
-        return len(self.frames)
+        return len(self.shown.frames)
 
     def times_s(self, view: str) -> tuple[float, ...]:
         """Return the times of the frames."""
-        return tuple(frame.frame_index / self.fps for frame in self.frames)
+        return tuple(frame.frame_index / self.shown.fps for frame in self.shown.frames)
 
     def prompt(
         self,
@@ -229,7 +241,8 @@ class DraftSubject:
         more: str | Aside = "",
     ) -> Prompt:
         """Return the question after the frames, or after those at `positions`."""
-        seen = self.frames if positions is None else [self.frames[i] for i in positions]
+        frames = self.shown.frames
+        seen = frames if positions is None else [frames[i] for i in positions]
         parts = tuple(map(image, seen))
         item = self.item.with_order(order)
 
@@ -237,7 +250,7 @@ class DraftSubject:
 
         def words(name: str) -> str:
             return self.templates.fill(
-                name, item, n_frames=len(parts), duration_s=self.duration_s, said=aside.said
+                name, item, n_frames=len(parts), duration_s=self.shown.duration_s, said=aside.said
             )
 
         own = _CHOICE if item.answer_kind == "choice" else _OPEN
@@ -268,35 +281,12 @@ class DraftSubject:
         return (yield from self.pool.score(self.item, reply, ruled=kept))
 
 
-@dataclass(frozen=True, kw_only=True)
-class DraftFrames:
-    """The frames a draft is tested with; if empty, `why` is the reason."""
-
-    frames: tuple[Crop, ...]
-    duration_s: float
-    fps: float
-    why: str = ""
-
-
 def subjects(
     rules: TextOnlyRules | OneFrameRules | NeedsAllRules, how: AskSettings
-) -> Callable[[Item, DraftFrames], DraftSubject]:
-    """Return a function that creates a question's subject with some frames."""
+) -> Callable[..., DraftSubject]:
+    """Return a function that creates a question's subject from its `item` and the frames `shown`."""
     templates = Templates.load(rules.prompts, override=how.own_words, is_shared=True)
-    parser = create("parser", "robust")
-
-    def subject(item: Item, shown: DraftFrames) -> DraftSubject:
-        return DraftSubject(
-            item=item,
-            templates=templates,
-            parser=parser,
-            frames=shown.frames,
-            duration_s=shown.duration_s,
-            fps=shown.fps,
-            pool=how.pool,
-        )
-
-    return subject
+    return partial(DraftSubject, templates=templates, parser=create("parser", "robust"), pool=how.pool)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,12 +295,16 @@ class _Ballot:
 
     item: Item
     model: str
-    frame: Crop | None = None
-    tried: DraftFrames = DraftFrames(frames=(), duration_s=0.0, fps=1.0)
+    shown: DraftFrames = NO_FRAMES
+
+    @property
+    def frame_index(self) -> int:
+        """Return the index of the frame; -1 for text alone."""
+        return self.shown.frames[0].frame_index if self.shown.frames else -1
 
     @property
     def key(self) -> str:
-        who = self.model if self.frame is None else f"frame-{self.frame.frame_index}"
+        who = self.model if self.frame_index < 0 else f"frame-{self.frame_index}"
         return f"{self.item.item_id} | {who}"
 
 
@@ -318,7 +312,7 @@ def _votes(
     ballots: Sequence[_Ballot],
     rules: TextOnlyRules | OneFrameRules,
     *,
-    models: Models,
+    models: Jobs,
     seed: int,
     how: AskSettings,
 ) -> Mapping[str, Sequence[GateVote]]:
@@ -326,21 +320,20 @@ def _votes(
     subject = subjects(rules, how)
 
     def answer(entry: _Ballot) -> Flow[tuple[Mark, ...]]:
-        shown = replace(entry.tried, frames=() if entry.frame is None else (entry.frame,))
-        forced = FORCED if entry.frame is None else FORCED_BY_FRAME
+        forced = FORCED if entry.frame_index < 0 else FORCED_BY_FRAME
         more = forced if rules.forced and entry.item.answer_kind == "choice" else ""
         sittings = _sittings(entry, rules, seed=seed, more=more)
-        return tuple((yield from sit(subject(entry.item, shown), sittings)))
+        return tuple((yield from sit(subject(item=entry.item, shown=entry.shown), sittings)))
 
     values = models.run({entry.key: answer(entry) for entry in ballots})
     votes: dict[str, list[GateVote]] = defaultdict(list)
     for ballot in ballots:
-        pair, frame_index = values[ballot.key], -1 if ballot.frame is None else ballot.frame.frame_index
+        pair = values[ballot.key]
         votes[ballot.item.item_id].append(
             GateVote(
                 model=ballot.model,
                 marks=() if isinstance(pair, Failed) else pair,
-                frame_index=frame_index,
+                frame_index=ballot.frame_index,
                 failed=f"{pair.error}: {pair.message}" if isinstance(pair, Failed) else "",
             )
         )
@@ -372,7 +365,7 @@ def _sittings(
 
 
 def ask_blind(
-    drafts: Sequence[Asked], rules: TextOnlyRules, *, models: Models, seed: int, how: AskSettings = USUAL
+    drafts: Sequence[Asked], rules: TextOnlyRules, *, models: Jobs, seed: int, how: AskSettings = USUAL
 ) -> tuple[GateVerdict, ...]:
     """Ask every model of the panel every question, text only.
 
@@ -397,7 +390,7 @@ def ask_with_frames(
     tried: Mapping[str, DraftFrames],
     rules: OneFrameRules,
     *,
-    models: Models,
+    models: Jobs,
     seed: int,
     how: AskSettings = USUAL,
 ) -> tuple[GateVerdict, ...]:
@@ -411,9 +404,9 @@ def ask_with_frames(
         suffice, is ours.
     """
     ballots = [
-        _Ballot(item=item, model=rules.model, frame=frame, tried=frames)
-        for item, frames in ((item, tried[item.item_id]) for item in as_items(drafts))
-        for frame in frames.frames
+        _Ballot(item=item, model=rules.model, shown=replace(tried[item.item_id], frames=(frame,)))
+        for item in as_items(drafts)
+        for frame in tried[item.item_id].frames
     ]
     votes = _votes(ballots, rules, models=models, seed=seed, how=how)
     return tuple(

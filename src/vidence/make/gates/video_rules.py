@@ -9,8 +9,9 @@ import msgspec
 from msgspec import Meta
 
 from vidence.engine.config_file import Count, CountOrNone, read_config
+from vidence.engine.jobs import NamedModel
+from vidence.engine.limits import AskLimits
 from vidence.errors import UnknownNameError, UsageError
-from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.records import Record
 from vidence.tables.table import Kind
 

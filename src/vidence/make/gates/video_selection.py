@@ -281,7 +281,6 @@ class _Work:
         self, stage: str, candidates: Sequence[Candidate], verdicts: Mapping[str, Verdict]
     ) -> tuple[Candidate, ...]:
         """Drop videos by their first fault; report all faults."""
-        self.session.began(stage, len(candidates))
         faults = {candidate.video_id: verdicts[candidate.video_id].faults for candidate in candidates}
         dropped = [
             Dropped(

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from vidence.contracts import Flow
+from vidence.engine.jobs import Jobs
 from vidence.explain.diagnostics.blind_panel import orders
 from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together
 from vidence.make.gates.frames import Exhibit, FrameSet, FrameSource, frame_sets, middle_frame
@@ -25,7 +26,6 @@ from vidence.make.gates.model_gates import (
 )
 from vidence.make.gates.rules import NeedsAllRules
 from vidence.make.pipeline.material import VideoSource, n_apart
-from vidence.make.pipeline.models import Models
 from vidence.records import Evidence, Failed, Item
 
 NEEDS_ALL: Final = "needs-all"
@@ -152,7 +152,7 @@ def ask_without(
     values: Mapping[str, ShownEvidence],
     rules: NeedsAllRules,
     *,
-    models: Models,
+    models: Jobs,
     seed: int,
     how: AskSettings = USUAL,
 ) -> tuple[GateVerdict, ...]:
@@ -167,7 +167,9 @@ def ask_without(
     """
     subject, items = subjects(rules, how), as_items(drafts)
     flows = {
-        item.item_id: _try(subject(item, values[item.item_id]), values[item.item_id], rules, seed=seed)
+        item.item_id: _try(
+            subject(item=item, shown=values[item.item_id]), values[item.item_id], rules, seed=seed
+        )
         for item in items
         if values[item.item_id].frames
     }

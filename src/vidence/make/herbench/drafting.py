@@ -124,7 +124,6 @@ def draft_all(
         n_cached=results.n_cached,
     )
     drafts = _with_media(_account_drafts(work, list(values.values())), videos)
-    work.began("quotas", len(drafts))
     kept, over = _within_quotas(drafts, orders)
     work.close("quotas", unit="drafts", taken=[draft.draft_id for draft in drafts], dropped=over)
     return kept

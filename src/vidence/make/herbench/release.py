@@ -151,7 +151,6 @@ def _close(
     dropped: Sequence[Dropped],
 ) -> None:
     """Close the account of a stage that keeps some of the questions."""
-    work.began(stage, len(questions))
     work.close(
         stage,
         unit="drafts",

@@ -267,7 +267,6 @@ class _Writing:
                 else:
                     others.append(dropped)
                 values[name] = video, dropped
-        self._work.began("false-scenes", len(values))
         self._work.ledger.notes.append(
             f"false-scenes: {len(values) - n_without} false descriptions were made by rules and "
             "not by a model "

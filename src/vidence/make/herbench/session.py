@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar
 
 from vidence.engine.environment import environment
+from vidence.engine.jobs import Jobs
 from vidence.make.herbench.cards.cards import Flag
 from vidence.make.herbench.cards.crops import TrackPictures
 from vidence.make.herbench.config import HerbenchConfig
@@ -13,7 +14,6 @@ from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.cache import MadeAway, Stage, Unit, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Crop, Dropped, Material
-from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import BuildContext, Results, Session
 from vidence.media.cache import FrameCache
@@ -85,7 +85,7 @@ class HerbenchSession(Session):
     """The shared state of the steps."""
 
     config: HerbenchConfig
-    models: Models
+    models: Jobs
     video_ids: set[str] = field(default_factory=set)
     """All videos of the set, also those that cannot be read; not to be relied on where a limit is set."""
     people: dict[type[Record], Sequence[Record]] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from vidence.errors import MediaError
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import Artifact, Stage
 from vidence.make.pipeline.kept_video import Keeping, KeptVideo
-from vidence.make.pipeline.ledger import FramesDone, StageBegan
+from vidence.make.pipeline.ledger import FramesDone
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.watching import Parted, StagedChunks, watch_side_by_side
 from vidence.media.video import Video
@@ -197,7 +197,7 @@ def begin_watching(work: HerbenchSession, videos: Sequence[VideoWatch | Dropped]
     watches = [watch.watch for watch in waiting if watch.watch is not None]
     n_kept = sum(watch.pass_kept() for watch in watches)
     n_frames = sum(watch.n_frames for watch in watches)
-    work.context.on_event(StageBegan(stage=STAGE, n_units=n_frames, n_done=n_kept, counts_frames=True))
+    work.began(STAGE, n_frames, n_done=n_kept, counts_frames=True)
     failed = watch_side_by_side(
         [parted for watch in waiting if (parted := watch.parted) is not None],
         work.context.parallel,

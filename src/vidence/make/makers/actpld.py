@@ -90,7 +90,6 @@ class _Build(Session):
     def read_rows(self) -> None:
         """Read the wanted rows of the map."""
         self.read = read = read_map(self.root / self.config.map, self.config.rows)
-        self.began("rows", len(read.taken))
         kept: dict[str, Trial] = {}
         dropped = list(read.dropped)
         windows = _windows(self.root / self.config.windows, read.trials) if self.config.windows else {}
@@ -128,7 +127,6 @@ class _Build(Session):
         """Find the files of every trial."""
         trials, folder = self.trials, self.root / self.config.motions
         known = motion_files(folder) if self.config.motions else {}
-        self.began("files", len(trials))
         files: dict[str, tuple[str, ...]] = {}
         dropped: list[Dropped] = []
         for clip_id, trial in trials.items():
@@ -174,7 +172,6 @@ class _Build(Session):
         clips = self.clips
         if not clips:
             return
-        self.began("choices", len(clips))
         if self.config.labels:
             path = self.root / self.config.labels
             try:

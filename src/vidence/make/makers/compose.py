@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from vidence.engine.jobs import Jobs
 from vidence.errors import DataError
 from vidence.make.compose.atoms import Statements
 from vidence.make.compose.compose_drafting import (
@@ -28,7 +29,6 @@ from vidence.make.gates.letters import spread_letters
 from vidence.make.pipeline.cache import Stage, Unit, digest_of
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped
-from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_lines
 from vidence.make.pipeline.session import (
     BuildContext,
@@ -85,7 +85,7 @@ class _Build(Session):
     """One session with the intermediate results of its stages."""
 
     config: ComposeConfig
-    models: Models
+    models: Jobs
     scenes: dict[str, Scene] = field(default_factory=dict)
     composed: dict[str, Composed] = field(default_factory=dict)
     offers: dict[str, Offer] = field(default_factory=dict)
@@ -101,7 +101,6 @@ class _Build(Session):
         known = _scenes(self.config, self.root)
         limit = self.overrides.limit
         names = list(known)[:limit]
-        self.began("scenes", len(names))
         for name in names:
             scene = known[name]
             for word in dict.fromkeys(contradiction.says for contradiction in scene.contradictions):
@@ -226,7 +225,6 @@ class _Build(Session):
     def draft(self) -> None:
         """Draft each composition, with the right letters balanced."""
         asked, scenes = self.asked, self.scenes
-        self.began("drafts", len(asked))
         drafts = tuple(
             draft_of(
                 state.composed,
@@ -285,7 +283,6 @@ class _Build(Session):
         """Write the files of the set."""
         self.files += write_into(self.out, self._contents())
         self.n_made = len(self.drafts)
-        self.began("questions", len(self.drafts))
         self.close("questions", unit="drafts", taken=[draft.draft_id for draft in self.drafts])
 
     # ------------------------------------------------------------------ review and release
@@ -293,7 +290,6 @@ class _Build(Session):
     def review(self) -> None:
         """Keep what people accepted if there is a review, else all that needs no review."""
         rules, drafts = self.config.review, self.drafts
-        self.began("review", len(drafts))
         ids, dropped = [draft.draft_id for draft in drafts], list[Dropped]()
         if rules is None:
             dropped = [

@@ -256,14 +256,12 @@ class _Build(WritingSession):
         given = self.material
         self.ledger.notes.extend(given.notes)
         concepts = [concept.concept_id for concept in given.curriculum.concepts]
-        self.began(CONCEPTS, len(concepts))
         self.close(CONCEPTS, unit="concepts", taken=concepts, dropped=given.curriculum.dropped)
 
     def find_videos(self) -> None:
         """Read the videos."""
         films = self.material.films
         taken = [film.video_id for film in films.films]
-        self.began(VIDEOS, len(taken))
         self.close(VIDEOS, unit="videos", taken=taken, dropped=films.dropped)
 
     def look_at_licences(self) -> None:
@@ -274,7 +272,6 @@ class _Build(WritingSession):
         films = self.material.films
         gone = {dropped.what for dropped in films.dropped}
         taken = [film.video_id for film in films.films if film.video_id not in gone]
-        self.began(LICENCE, len(taken))
         self.close(LICENCE, unit="videos", taken=taken, dropped=self.material.no_licence)
 
     def read_drafts(self) -> None:
@@ -289,7 +286,6 @@ class _Build(WritingSession):
                 says = row.findings[0].says
                 dropped.append(Dropped(what=row.row_id, stage="drafts", reason="unreadable", detail=says))
         self.rows = given.rows if limit is None else given.rows[:limit]
-        self.began("drafts", len(given.rows))
         self.close("drafts", unit="drafts", taken=[row.row_id for row in given.rows], dropped=dropped)
         drafts = [row.draft for row in self.rows if row.draft is not None]
         film_of = {film.video_id: film.source for film in given.films.films}
@@ -314,7 +310,6 @@ class _Build(WritingSession):
                 says = "; ".join(f"{fault.column}: {fault.says}" for fault in faults)
                 dropped.append(Dropped(what=row.row_id, stage="checks", reason=faults[0].kind, detail=says))
         taken = [row.row_id for row in rows if row.draft is not None]
-        self.began("checks", len(taken))
         self.close("checks", unit="drafts", taken=taken, dropped=dropped)
         n_faulty = sum(state_of(row) == "fault" for row in rows)
         n_warned = sum(state_of(row) == "warning" for row in rows)

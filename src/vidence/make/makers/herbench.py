@@ -72,7 +72,6 @@ class _Build(HerbenchSession):
             limit=self.overrides.limit,
             look_ahead=self._look_ahead,
         )
-        self.began("sources", len(sources.taken))
         kept = [source.video.video_id for source in sources.sources]
         self.close("sources", unit="videos", taken=sources.taken, kept=kept, dropped=sources.dropped)
         for dropped in sources.dropped[:_MOST_NAMED]:
@@ -108,7 +107,6 @@ class _Build(HerbenchSession):
             video.settle("events", otherwise=why)
             kept += [video.named(event.event_id) for event in video.source.events]
         dropped = self.found.unused_events
-        self.began("events", len(kept) + len(dropped))
         taken = [*kept, *(entry.what for entry in dropped)]
         self.close("events", unit="events", taken=taken, kept=kept, dropped=dropped)
 

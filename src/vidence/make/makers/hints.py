@@ -14,6 +14,8 @@ from vidence.ask.strategies.hints import said as behind
 from vidence.catalog import create as make_one
 from vidence.contracts import Benchmark, Flow, Loaded
 from vidence.engine.config_file import Count, read_config
+from vidence.engine.jobs import Jobs, NamedModel
+from vidence.engine.limits import AskLimits
 from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.conditions import Condition, n_right
 from vidence.explain.diagnostics.conditions import ask_together as sit
@@ -22,7 +24,6 @@ from vidence.make.gates.model_gates import DraftSubject
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.ledger import DROPPED_FILE, write_file
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.models import AskLimits, Models, NamedModel
 from vidence.make.pipeline.output import json_lines
 from vidence.make.pipeline.session import (
     BuildContext,
@@ -125,7 +126,7 @@ class _Build(Session):
 
     config: HintsConfig
     loaded: Loaded
-    models: Models
+    models: Jobs
     template: Template
     items: Mapping[str, Item] = field(default_factory=dict)
     n_unread: int = 0
@@ -134,7 +135,6 @@ class _Build(Session):
         """Take the questions that can have hints."""
         self.ledger.notes.extend(self.loaded.problems)
         taken = self.loaded.items[: self.overrides.limit]
-        self.began("questions", len(taken))
         dropped = [
             Dropped(what=item.item_id, stage="questions", reason=reason)
             for item in taken
@@ -212,7 +212,6 @@ class _Build(Session):
     def read_words(self) -> None:
         """Drop questions whose hints leak the answer in words."""
         hinted = self.items
-        self.began("words", len(hinted))
         words = {name: leak_in(item.hints, item) for name, item in hinted.items()}
         dropped = [
             Dropped(what=name, stage="words", reason=objection.reason, detail=objection.detail)
@@ -226,7 +225,6 @@ class _Build(Session):
         """Drop questions answered from hints without the video; count untestable ones."""
         rules, hinted = self.config.hints, self.items
         if not rules.reader:
-            self.began("readers", len(hinted))
             self.close("readers", unit="questions", taken=list(hinted))
             return
         tried = {name: item for name, item in hinted.items() if item.answer_kind == "choice"}
@@ -275,7 +273,6 @@ class _Build(Session):
         self.files.append(self.out / HINTED_FILE)
         write_file(self.files[-1], json_lines(list(self.items.values())))
         self.n_made = len(self.items)
-        self.began("table", len(self.items))
         self.close("table", unit="questions", taken=list(self.items))
 
     def end(self) -> Built:

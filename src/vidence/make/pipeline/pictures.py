@@ -24,7 +24,7 @@ class PictureFolder:
     """Encoded pictures under `root`, named by SHA-256; each is stored once.
 
     Several processes may write concurrently. `get` is what
-    `pipeline.models.Models` wants as pictures.
+    `engine.jobs.Jobs` wants as pictures.
     """
 
     root: Path

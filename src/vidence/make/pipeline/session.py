@@ -13,7 +13,10 @@ from vidence.console.flags import flag
 from vidence.contracts import Flow
 from vidence.engine.engine import no_image
 from vidence.engine.environment import Environment, now
+from vidence.engine.events import Listener
 from vidence.engine.executor import Parallelism
+from vidence.engine.jobs import Jobs, NamedModel
+from vidence.engine.limits import AskLimits
 from vidence.engine.side_by_side import side_by_side
 from vidence.engine.trust import check, needs_of_spec
 from vidence.errors import MediaError, StoreError, UnknownNameError, UsageError, VidenceError, cause
@@ -32,7 +35,6 @@ from vidence.make.pipeline.ledger import (
     ignore,
 )
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.models import AskLimits, Listener, Models, NamedModel, ignore_event
 from vidence.make.pipeline.pictures import PICTURES, PictureFolder
 from vidence.media.whole import own_folder, remove_leftovers, write_whole
 from vidence.records import Failed, Record
@@ -76,7 +78,7 @@ class BuildContext:
     memory: Path
     cache_max_bytes: int = 20 * 2**30
     on_event: MakeListener = field(default=ignore)
-    on_asking: Listener = field(default=ignore_event)
+    on_asking: Listener = field(default=lambda event: None)
     environment: Environment | None = None
     """Where permissions are stored (`engine.trust`); None: nothing is permitted or stored."""
     is_trusted: bool = False
@@ -92,7 +94,7 @@ class BuildContext:
         environment: Environment,
         *,
         on_event: MakeListener = ignore,
-        on_asking: Listener = ignore_event,
+        on_asking: Listener = lambda event: None,
         is_trusted: bool = False,
         jobs: int | None = None,
     ) -> "BuildContext":
@@ -121,7 +123,7 @@ class BuildContext:
         source: Path,
         limits: AskLimits,
         out: Path | None = None,
-    ) -> Models:
+    ) -> Jobs:
         """The models of a configuration, using this context's memory and listener.
 
         Args:
@@ -133,7 +135,7 @@ class BuildContext:
         Raises:
             TrustError: the configuration wants what needs the user's word.
         """
-        models = Models(
+        models = Jobs(
             named,
             memory=self.memory,
             limits=limits,
@@ -255,6 +257,8 @@ class Session:
     out: Path
     context: BuildContext
     overrides: MakeOverrides
+    begun: str = ""
+    """The stage that began last."""
     walked: list[str] = field(default_factory=list)
     """The names of completed stages."""
     ledger: Ledger = field(default_factory=Ledger)
@@ -307,9 +311,11 @@ class Session:
         """The cache of results."""
         return ArtifactCache(folder=self.out / STAGES_FOLDER, kept=self.kept)
 
-    def began(self, stage: str, n_units: int) -> None:
-        """Report that a stage has started."""
-        self.context.on_event(StageBegan(stage=stage, n_units=n_units))
+    def began(self, stage: str, n_units: int, *, n_done: int = 0, counts_frames: bool = False) -> None:
+        """Report that a stage has started; the arguments are those of `ledger.StageBegan`."""
+        self.begun = stage
+        began = StageBegan(stage=stage, n_units=n_units, n_done=n_done, counts_frames=counts_frames)
+        self.context.on_event(began)
 
     def trouble(self, message: str) -> None:
         """Report a problem with one source; the others continue."""
@@ -331,7 +337,8 @@ class Session:
     ) -> None:
         """Close a stage's account and report it; `n_cached` results came from an earlier session.
 
-        Without `kept`, all that came in and was not dropped is kept.
+        Without `kept`, all that came in and was not dropped is kept. A stage that never reported
+        its start does so here.
 
         Raises:
             AccountError: the account does not hold.
@@ -340,6 +347,8 @@ class Session:
             gone = {entry.what for entry in dropped}
             kept = [name for name in taken if name not in gone]
         account = self.ledger.close(stage, unit=unit, taken=taken, kept=kept, dropped=dropped)
+        if stage != self.begun:
+            self.began(stage, len(taken))
         self.context.on_event(StageEnded(account=account, n_cached=n_cached))
 
     def compute(self, stage: str, units: Sequence[Unit[T]]) -> Results[T]:
@@ -426,7 +435,7 @@ class Session:
                 ) from error
         return came.value
 
-    def ask(self, stage: str, units: Sequence[FlowUnit[T]], *, models: Models, model: str = "") -> Results[T]:
+    def ask(self, stage: str, units: Sequence[FlowUnit[T]], *, models: Jobs, model: str = "") -> Results[T]:
         """Return results of units that ask models concurrently; each is stored when its flow ends.
 
         Args:

@@ -9,12 +9,13 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from vidence.engine.jobs import NamedModel
+from vidence.engine.limits import AskLimits
 from vidence.errors import UsageError
 from vidence.make.gates.licences import LicenceCheck
 from vidence.make.gates.rules import ReleaseRules, ReviewFolder
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.make.pipeline.session import MakerConfig, Session
 from vidence.make.release.admission import read_withdrawn, with_licence, withdrawn_since
 from vidence.make.release.media import MediaFiles, MediaRules, inside_one_folder
@@ -205,7 +206,6 @@ def release_questions(
     gone = {dropped.what for dropped in waiting}
     left = [item for item in items if item.item_id not in gone]
     released_making = release_making(left, rules, making, into=work.out / RELEASE)
-    work.began(RELEASE, len(items))
     work.close(
         RELEASE,
         unit="questions",

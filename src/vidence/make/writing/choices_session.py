@@ -9,11 +9,11 @@ from typing import Final, Generic, TypeAlias, TypeVar
 import msgspec
 
 from vidence.contracts import Flow
+from vidence.engine.jobs import Jobs
 from vidence.make.gates.rules import ALL_TASKS
 from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.session import Built, Results
 from vidence.make.pipeline.writer import Objection
 from vidence.make.sources.annotations.annotation_records import AnnotationRecord, LabelSpace
@@ -100,7 +100,7 @@ class ChoicesSession(WritingSession):
 
     plan: Plan
     config: ChoicesConfig
-    models: Models
+    models: Jobs
     words: PromptsInEffect
     tally: str = "task"
     records: GatheredRecords | None = None
@@ -126,7 +126,6 @@ class ChoicesSession(WritingSession):
         """Pair records with tasks."""
         if self.records is None:
             return
-        self.began("tasks", len(self.records.records))
         taken, self.pairs, dropped = pair_up(self.plan, self.records, limit=self.overrides.limit)
         self.close("tasks", unit="questions", taken=taken, dropped=dropped)
 
@@ -229,7 +228,6 @@ class ChoicesSession(WritingSession):
 
     def _written(self, pairs: Sequence[Pair]) -> dict[str, Question | Dropped]:
         """Return questions written by a model, several records per call."""
-        self.began("questions", len(pairs))
         groups: dict[str, list[Pair]] = {}
         by_task = by_key((pair.order.name, pair) for pair in pairs)
         for mine in by_task.values():
@@ -420,7 +418,6 @@ class ChoicesSession(WritingSession):
     def _put(self, asked: _ModelRequest[T], pieces: _Pieces[T]) -> Results[T]:
         """Process each piece with a model; no model is needed without pieces."""
         if not pieces:
-            self.began(asked.stage, 0)
             return Results(made={}, failed={})
         settings = [self.words.label(asked.prompt), self.models.spec(asked.model)]
         kept = Stage(name=asked.name, kind=asked.kind, version=VERSION, settings=settings)

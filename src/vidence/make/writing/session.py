@@ -7,12 +7,12 @@ from typing import Final, Literal
 
 import msgspec
 
+from vidence.engine.jobs import Jobs
 from vidence.make.gates.gate_sequence import VERDICTS_FILE, Gated, GateDesk, pass_gates
 from vidence.make.gates.licences import LicenceCheck
 from vidence.make.gates.model_gates import Asked
 from vidence.make.gates.rules import GateRules, ReviewFolder
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.session import Session
 from vidence.make.release.made_release import MadeConfig, ReleaseExtras, release_questions
 from vidence.make.review.files import PROTOCOL_FILE, Reviews, question_of, read_reviews
@@ -58,7 +58,7 @@ class WritingSession(Session):
     """One session, and the remaining questions; `tally` is the tag that the account counts by."""
 
     config: WrittenConfig
-    models: Models | None = None
+    models: Jobs | None = None
     tally: str
     items: tuple[Item, ...] = ()
     n_undecided: int = 0
@@ -107,7 +107,6 @@ class WritingSession(Session):
             return
         folder = self.root / rules.folder
         reviews = self._put_in(wordings, folder, protocol=rules.named(self.root), by=by)
-        self.began(REVIEW, len(self.items))
         keeps = rules.waiting == "keep" or (config.release is not None and config.release.unreviewed)
         kept: list[Item] = []
         dropped: list[Dropped] = []
@@ -158,7 +157,6 @@ class WritingSession(Session):
         """Close the stage that wrote the questions to these files."""
         self.files += files
         self.n_made = len(self.items)
-        self.began(stage, len(self.items))
         self.close(stage, unit="questions", taken=[item.item_id for item in self.items])
 
     def released(self, licences: Mapping[str, LicenceCheck] | None = None) -> None:

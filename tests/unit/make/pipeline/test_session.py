@@ -19,7 +19,7 @@ def models(folder: Path, *, is_trusted: bool, named: dict[str, str]) -> dict[str
     place = Environment(cache_root=folder / "cache", state_root=folder / "state")
     context = BuildContext.of(place, is_trusted=is_trusted)
     found = context.models(named, source=folder / "config.toml", limits=AskLimits())
-    return {name: found.spec(name) for name in found.names}
+    return {name: found.spec(name) for name in found.named}
 
 
 def test_the_word_is_wanted_once(tmp_path):
