@@ -19,7 +19,7 @@ from vidence.seeing.shooting import (
     spans_between,
     timed,
 )
-from vidence.seeing.shots import transnetv2
+from vidence.seeing.shots import content, transnetv2
 from vidence.seeing.shots.jumps import CutRule, JumpMeter, cuts_in, small
 from vidence.seeing.shots.transnetv2 import joined, transitions
 from vidence.seeing.tracks import Span
@@ -268,6 +268,12 @@ def test_frames_that_show_nothing_are_in_no_shot():
 def test_wrong_options_are_refused(options, told):
     with pytest.raises(UsageError, match=told):
         detector(**{"name": "content", **options})
+
+
+def test_the_identity_of_content_that_kept_shots_rest_on_names_every_option():
+    usual = content.create(content.Settings()).identity
+    assert usual == "content-2 jumps ratio 3 least 0.02 window 2 blank 2 dissolves"
+    assert content.create(content.Settings(dissolves=False)).identity == usual.removesuffix(" dissolves")
 
 
 def test_missing_weights_name_the_detector_that_needs_none(monkeypatch, tmp_path):
