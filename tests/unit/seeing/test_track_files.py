@@ -1,5 +1,7 @@
 """Files in the format of MOTChallenge, read and written."""
 
+import csv
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,10 +13,11 @@ from vidence.seeing.track_files import (
     read_mot,
     rows_of,
     track_numbers,
+    write_csv,
     write_detections,
     write_tracks,
 )
-from vidence.seeing.tracks import PERSON, Detections, Track
+from vidence.seeing.tracks import PERSON, Detections, Track, TrackedVideo
 
 
 def track(name, frames, *, left=0.0):
@@ -100,3 +103,19 @@ def test_detections_have_no_id(tmp_path):
     )
     write_detections(tmp_path / "d.txt", found)
     assert (tmp_path / "d.txt").read_text() == "5,-1,1.00,2.00,2.00,3.00,0.2500,-1,-1,-1\n"
+
+
+COLUMNS = (
+    *("track_id", "class", "frame_index", "time_s", "left_px", "top_px", "right_px", "bottom_px"),
+    *("confidence", "is_detected"),
+)
+
+
+def test_the_same_table_as_csv(tmp_path):
+    one = replace(track("1", range(8), left=30.25), is_detected=np.arange(8) % 4 != 0)
+    tracked = TrackedVideo(width_px=320, height_px=240, times_s=np.arange(8) / 10, tracks=(one,))
+    write_csv(tmp_path / "t.csv", tracked)
+    rows = list(csv.DictReader((tmp_path / "t.csv").read_text().splitlines()))
+    assert list(rows[4].values()) == ["1", "person", "4", "0.4", "30.25", "10.0", "50.25", "60.0", "0.5", "0"]
+    write_csv(tmp_path / "t.csv", replace(tracked, tracks=()))
+    assert (tmp_path / "t.csv").read_text() == ",".join(COLUMNS) + "\n"

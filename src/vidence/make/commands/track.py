@@ -10,7 +10,7 @@ import click
 from vidence.catalog import check_name
 from vidence.console.flags import FILE, JOBS, PROGRESS, argument, command, flag, given_flags
 from vidence.console.progress import Meter, interruptible
-from vidence.console.screen import Screen, say, several
+from vidence.console.screen import Screen, say
 from vidence.errors import UsageError
 from vidence.media.whole import own_folder
 from vidence.records import Record
@@ -72,12 +72,11 @@ class Shown(Record):
 
     def write(self, medium: "Video", tracked: "TrackedVideo", record: "TrackRecord", *, folder: Path) -> None:
         """The files of a run, and its pictures."""
-        from vidence.seeing.pictures import ContactSheet, write_sheet
+        from vidence.make.pipeline.track_page import write_track_page
         from vidence.seeing.track_run import write_run
 
         write_run(folder, tracked, record)
-        title = f"{Path(medium.probe.path).name}: {several(len(tracked.tracks), 'track')}"
-        write_sheet(medium, ContactSheet(tracked, title=title), folder / "contact-sheet.jpg")
+        write_track_page(folder / "contact-sheet.html", medium, tracked=tracked, record=record)
 
 
 class Track(Record):
@@ -108,7 +107,7 @@ def track(given: Track) -> None:
     """Detect the people in VIDEO, track them, and write their tracks.
 
     VIDEO is a file, or a folder of numbered images. Writes tracks.txt and detections.txt (MOTChallenge
-    format), tracks.csv, contact-sheet.jpg, and track.json with settings and counts. With --tracks, existing
+    format), tracks.csv, contact-sheet.html, and track.json with settings and counts. With --tracks, existing
     tracks are drawn and measured instead; measuring alone (--gt) needs no VIDEO.
     """
     from vidence.engine.environment import environment
@@ -283,7 +282,7 @@ def _lines(record: "TrackRecord") -> list[str]:
         lines.append(f"{counts['shots']} shots; no track crosses a cut")
     if not counts["detections"]:
         lines.append(
-            "no people were detected; check contact-sheet.jpg, and try a detector for smaller people: "
+            "no people were detected; check contact-sheet.html, and try a detector for smaller people: "
             "hog:?least_px=32"
         )
     elif not counts["tracks"]:

@@ -122,7 +122,7 @@ def build_page(
     return render(
         "made.html.j2",
         title=facts.title,
-        maker="herbench",
+        command="make herbench",
         sentences=facts.sentences,
         tables=[
             stage_table(account),

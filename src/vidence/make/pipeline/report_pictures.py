@@ -12,10 +12,13 @@ from vidence.errors import MediaError
 from vidence.make.pipeline.material import Draft
 from vidence.media.encode import Size, open_image
 from vidence.media.video import FrameProblem, Video
+from vidence.records import by_key
 from vidence.report.questions import ContactSheet, compose
+from vidence.seeing.appearance import crop_rows, cut_out
 from vidence.seeing.boxes import Bands
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo
+from vidence.seeing.watching import in_size
 from vidence.text import visible
 
 # One colour for each chosen track; they differ in lightness, too.
@@ -26,6 +29,8 @@ PALETTE: Final = (
 _OTHERS: Final = "#b6bcc2"
 _N_TRACKS_FRAMES: Final = 6
 _TRACKS_PX: Final = 480
+_N_CROPS: Final = 12
+_CROP_PX: Final = 120
 
 
 def sheet_of(pictures: Sequence[tuple[Image.Image, str]], *, n_columns: int, thumb_px: int) -> ContactSheet:
@@ -77,12 +82,13 @@ def evidence_sheet(draft: Draft, video: Video, *, most: int) -> ContactSheet:
 def tracks_sheet(video: Video, tracked: TrackedVideo, chosen: Sequence[str]) -> ContactSheet:
     """Frames with all boxes drawn, those of chosen tracks in colour.
 
-    The frames are spread over those in which a chosen track is seen.
+    The frames are spread over those in which a chosen track is seen, over all where none is chosen.
 
     Raises:
         MediaError: none of them can be read.
     """
     seen = sorted({int(i) for name in chosen for i in tracked.track(name).frame_indices})
+    seen = seen or list(range(len(tracked.times_s)))
     places = np.linspace(0, len(seen) - 1, min(_N_TRACKS_FRAMES, len(seen))).round().astype(int)
     wanted = [seen[place] for place in dict.fromkeys(places.tolist())]
     known = colours(chosen)
@@ -172,7 +178,30 @@ def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24) -> Conta
     return frames_sheet(video, frames)
 
 
+def track_crops(video: Video, tracks: Sequence[Track]) -> dict[str, ContactSheet]:
+    """Crops of each track, evenly spaced over its detected boxes, by its id; damaged frames are left out."""
+    boxes = by_key(
+        (int(track.frame_indices[row]), (track.track_id, track.boxes_px[row]))
+        for track in tracks
+        for row in crop_rows(track, n_crops=_N_CROPS)
+    )
+
+    def cut(index: int, image: NDArray[np.uint8]) -> list[tuple[str, tuple[Image.Image, str]]]:
+        crops = [(name, cut_out(in_size(image, video), box)) for name, box in boxes[index]]
+        return [(name, (_thumbnail(crop), "")) for name, crop in crops if crop.size]  # a label hides heads
+
+    read = sorted(video.read(sorted(boxes), cut).items())
+    cuts = by_key(crop for _, crops in read if not isinstance(crops, FrameProblem) for crop in crops)
+    return {n: sheet_of(crops, n_columns=_N_CROPS, thumb_px=_CROP_PX) for n, crops in cuts.items()}
+
+
+def _thumbnail(crop: NDArray[np.uint8]) -> Image.Image:
+    small = Image.fromarray(crop)
+    small.thumbnail((_CROP_PX, _CROP_PX))
+    return small
+
+
 def crops_sheet(pictures: Sequence[bytes], *, labels: Sequence[str]) -> ContactSheet:
     """Return crops of one track side by side."""
     opened = [open_image(data) for data in pictures]
-    return sheet_of([*zip(opened, labels, strict=True)], n_columns=12, thumb_px=120)
+    return sheet_of([*zip(opened, labels, strict=True)], n_columns=_N_CROPS, thumb_px=_CROP_PX)
