@@ -23,7 +23,7 @@ from vidence.seeing.watching import (
     Watched,
     check_problems,
     frames_at,
-    watch_part,
+    watch,
 )
 
 CHUNK_FRAMES = 240
@@ -149,7 +149,7 @@ def watch_chunk(video: Video, chunk: Chunk, eyes: Eyes) -> ChunkResult:
         keeper = eyes.keeper(video)
         observers.append(keeper)
     frames = range(chunk.first_frame, chunk.end_frame) if eyes.shot_size is not None else chunk.looks
-    watched = watch_part(video, frames, detector=eyes.detector, observers=observers, looks=chunk.looks)
+    watched = watch(video, frames, detector=eyes.detector, observers=observers, looks=chunk.looks)
     if keeper is not None:
         keeper.settle(watched.problems)
     damaged = {problem.frame_index for problem in watched.problems}

@@ -22,8 +22,9 @@ from vidence.errors import DataError, UsageError
 from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing.boxes import clip
+from vidence.seeing.cleaning import fill_gaps
 from vidence.seeing.quality import check_once
-from vidence.seeing.track_files import MOT_CLASSES, MotRows, frames_on_screen, read_mot, rows_of
+from vidence.seeing.track_files import MOT_CLASSES, MotRows, frames_by_number, read_mot, rows_of, scale_to
 from vidence.seeing.tracks import PERSON, DroppedTrack, Track, TrackBasis
 
 STAGE: Final = "given"
@@ -35,7 +36,6 @@ _OTHER_PEOPLE: Final = (2, 7)
 _NO_ID: Final = -1
 _OUTSIDE: Final = 0.05  # share of boxes with their middle outside of the picture that are still taken for it
 _ENDS_EARLY: Final = 0.8
-_TOLERANCE_S: Final = 1.0
 
 
 class GivenSettings(Record):
@@ -190,12 +190,10 @@ class GivenTracks:
             rows = rows.part(rows.visibilities >= self._settings.visibility)
         if not len(rows.ids):
             raise DataError(f"no box in {self._path} is as visible as {self._settings.visibility:g}")
-        frames, is_first = self._frames(rows, video)
+        fps, path = self._settings.fps, self._path
+        frames, is_first = frames_by_number(rows.frame_indices, video, fps=fps, path=path)
         width, height = video.probe.width_px, video.probe.height_px
-        boxes = rows.boxes_px
-        if self._settings.size:
-            there = np.array(self._settings.size.split("x"), np.float64)
-            boxes = boxes * np.tile(np.array([width, height]) / there, 2)
+        boxes = rows.boxes_px * scale_to(video, self._settings.size)
         middles = (boxes[:, :2] + boxes[:, 2:]) / 2
         outside = np.any((middles < 0) | (middles > [width, height]), axis=1)
         if np.mean(outside) > _OUTSIDE:
@@ -210,28 +208,6 @@ class GivenTracks:
         keep = covers & is_first
         rows = replace(rows, frame_indices=frames, boxes_px=boxes).part(keep)
         return rows.part(np.argsort(rows.frame_indices, kind="stable"))
-
-    def _frames(self, rows: MotRows, video: Video) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The video frame of each row, and whether the row is the first for that frame."""
-        fps, path = self._settings.fps, video.probe.path
-        last = int(rows.frame_indices.max(initial=0))
-        if not fps:
-            if last >= video.n_frames:
-                n_beyond = int(np.count_nonzero(rows.frame_indices >= video.n_frames))
-                raise DataError(
-                    f"{self._path} has {n_beyond:,} of {len(rows.ids):,} boxes beyond the end of {path}: "
-                    f"they go up to frame {last + 1}, and it has {video.n_frames}. Is it the right video? If "
-                    "frame numbers count in another rate, say which: ?fps=30 (the video has "
-                    f"{video.probe.counted.fps:g})"
-                )
-            return rows.frame_indices, np.ones(len(rows.ids), np.bool_)
-        times, end_s = rows.frame_indices / fps, float(video.times_s[-1])
-        if last / fps > end_s + _TOLERANCE_S:
-            raise DataError(
-                f"{self._path} goes up to frame {last + 1}, at {fps:g} per second {last / fps:.2f} s, and "
-                f"the last frame of {path} is at {end_s:.2f} s; is it the right video, and the right rate?"
-            )
-        return frames_on_screen(times, video)
 
     def _step(self, video: Video) -> int:
         """The distance between annotated frames, in frames of the video."""
@@ -253,23 +229,17 @@ def _tracks(rows: MotRows, *, step: int) -> tuple[Track, ...]:
     tracks = []
     for entry in np.unique(rows.ids):
         mine = rows.part(rows.ids == entry)
-        frames, boxes = mine.frame_indices, mine.boxes_px
-        wide = np.diff(frames)
-        n_after = np.append(np.where((wide > 1) & (wide <= step), wide - 1, 0), 0)
-        places = np.repeat(np.arange(len(frames)), n_after + 1)
-        offsets = np.arange(len(places)) - np.searchsorted(places, places)
-        whole = frames[places] + offsets
-        filled = np.stack([np.interp(whole, frames, side) for side in boxes.T], axis=1)
-        tracks.append(
-            Track(
-                track_id=str(int(entry)),
-                class_name=PERSON,
-                frame_indices=whole,
-                boxes_px=filled,
-                confidences=np.ones(len(whole)),
-                is_detected=offsets == 0,
-            )
+        n = len(mine.ids)
+        given = Track(
+            track_id=str(int(entry)),
+            class_name=PERSON,
+            frame_indices=mine.frame_indices,
+            boxes_px=mine.boxes_px,
+            confidences=np.ones(n),
+            is_detected=np.ones(n, np.bool_),
         )
+        filled = fill_gaps(given, most_frames=step - 1)
+        tracks.append(replace(filled, confidences=np.ones(len(filled.frame_indices))))
     return tuple(tracks)
 
 

@@ -34,6 +34,7 @@ MOT_CLASSES: Final = {
 _TRUTH_COLUMNS: Final = 9
 _LEAST_COLUMNS, _MOST_COLUMNS = 6, 10
 _UNKNOWN: Final = -1
+_TOLERANCE_S: Final = 1.0  # beyond the last frame: what rounding a frame rate adds up to
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,14 +123,55 @@ def _rows(rows: list[list[float]]) -> MotRows:
     )
 
 
-def frames_on_screen(
-    times_s: NDArray[np.float64], video: Video
+def frames_by_number(
+    numbers: NDArray[np.int64], video: Video, *, fps: float, path: Path
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The frame shown at each time, and whether it is the first time for that frame."""
+    """The frame of each row of a file, and whether the row is at the first time for that frame.
+
+    Args:
+        numbers: the frames that the rows name, from 0.
+        video: the video of the file.
+        fps: the rate that the numbers count in; 0 is the video's.
+        path: the file.
+
+    Raises:
+        DataError: rows are beyond the end of the video.
+    """
+    if fps:
+        return frames_on_screen(numbers / fps, video, path=path)
+    if n_beyond := int(np.count_nonzero(numbers >= video.n_frames)):
+        raise DataError(
+            f"{path} has {n_beyond:,} of {len(numbers):,} boxes beyond the end of {video.probe.path}: "
+            f"they go up to frame {numbers.max() + 1}, and it has {video.n_frames}. Is it the right video? "
+            "If frame numbers count in another rate, say which: ?fps=30 (the video has "
+            f"{video.probe.counted.fps:g})"
+        )
+    return numbers, np.ones(len(numbers), np.bool_)
+
+
+def frames_on_screen(
+    times_s: NDArray[np.float64], video: Video, *, path: Path
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The frame shown at each time of a file, and whether it is the first time for that frame.
+
+    Raises:
+        DataError: a time is beyond the end of the video.
+    """
     at, which = np.unique(times_s, return_inverse=True)
+    if len(at) and at[-1] > float(video.times_s[-1]) + _TOLERANCE_S:
+        raise DataError(
+            f"{path} has boxes at {at[-1]:.2f} s, and the last frame of {video.probe.path} is at "
+            f"{video.times_s[-1]:.2f} s; is it the right video, and the right frame rate?"
+        )
     frames = np.array([video.index_at(float(time)) for time in at], np.int64)
     is_first = np.diff(frames, prepend=-1) > 0
     return frames[which], is_first[which]
+
+
+def scale_to(video: Video, size: str) -> NDArray[np.float64]:
+    """What takes boxes that were measured in pictures of ``WIDTHxHEIGHT`` to the video; shape (4,)."""
+    own_px = np.array([video.probe.width_px, video.probe.height_px], np.float64)
+    return np.tile(own_px / np.array(size.split("x"), np.float64) if size else np.ones(2), 2)
 
 
 def track_numbers(tracks: Iterable[Track]) -> dict[str, int]:
@@ -160,23 +202,25 @@ def rows_of(tracks: Sequence[Track]) -> MotRows:
 
 def write_tracks(path: Path, tracks: Iterable[Track]) -> None:
     """Write tracks in the format of results; the last three columns are -1, as nothing is known of them."""
-    tracks = tuple(tracks)
-    numbers = track_numbers(tracks)
-    lines = [
-        (int(frame), numbers[track.track_id], box, float(confidence))
-        for track in tracks
-        for frame, box, confidence in zip(track.frame_indices, track.boxes_px, track.confidences, strict=True)
-    ]
-    _write(path, sorted(lines, key=lambda line: line[:2]))
+    rows = rows_of(tuple(tracks))
+    _write(path, rows.part(np.lexsort([rows.ids, rows.frame_indices])))
 
 
 def write_detections(path: Path, detections: Detections) -> None:
     """Write boxes in the format of detections; the id is -1, and the class is left out."""
-    frames, boxes, marks = detections.frame_indices, detections.boxes_px, detections.confidences
-    _write(path, [(int(f), -1, box, float(c)) for f, box, c in zip(frames, boxes, marks, strict=True)])
+    unknown = np.full(len(detections.frame_indices), _UNKNOWN, np.int64)
+    rows = MotRows(
+        frame_indices=detections.frame_indices,
+        ids=unknown,
+        boxes_px=detections.boxes_px,
+        marks=detections.confidences,
+        class_ids=unknown,
+    )
+    _write(path, rows)
 
 
-def _write(path: Path, lines: Iterable[tuple[int, int, NDArray[np.float64], float]]) -> None:
+def _write(path: Path, rows: MotRows) -> None:
+    lines = zip(rows.frame_indices, rows.ids, rows.boxes_px, rows.marks, strict=True)
     text = "".join(
         f"{frame + 1},{number},{box[0]:.2f},{box[1]:.2f},{box[2] - box[0]:.2f},{box[3] - box[1]:.2f},"
         f"{confidence:.4f},-1,-1,-1\n"

@@ -93,22 +93,6 @@ class Watched:
 
 
 def watch(
-    video: Video, frame_indices: Sequence[int], *, detector: Detector, observers: Sequence[Observer] = ()
-) -> Watched:
-    """Read frames once, find boxes in them, and show both to the observers.
-
-    Where the boxes are known, the frames are read only if there are observers.
-
-    Raises:
-        MediaError: not one of the frames can be read.
-        DataError: a file of boxes cannot be used.
-    """
-    watched = watch_part(video, frame_indices, detector=detector, observers=observers)
-    check_problems(video, watched.problems, n_read=len({*frame_indices}))
-    return watched
-
-
-def watch_part(
     video: Video,
     frame_indices: Sequence[int],
     *,
@@ -116,7 +100,9 @@ def watch_part(
     observers: Sequence[Observer] = (),
     looks: Sequence[int] | None = None,
 ) -> Watched:
-    """Like `watch`, for a part of a video, of which all frames may be damaged.
+    """Read frames once, find boxes in them, and show both to the observers; all frames may be damaged.
+
+    Where the boxes are known, the frames are read only if there are observers.
 
     Args:
         video: the video.

@@ -2,6 +2,7 @@
 
 import csv
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -53,11 +54,12 @@ def test_frames_count_from_one_in_files_and_from_zero_here(tmp_path):
 
 
 def test_the_first_of_several_times_in_one_frame_is_told_from_the_others():
-    film = SimpleNamespace(index_at=lambda time_s: int(time_s * 10))
-    frames, is_first = frames_on_screen(np.array([0.25, 0.21, 0.0, 0.3, 0.21]), film)
+    film = SimpleNamespace(index_at=lambda time_s: int(time_s * 10), times_s=np.arange(10) / 10)
+    path = Path("boxes.csv")
+    frames, is_first = frames_on_screen(np.array([0.25, 0.21, 0.0, 0.3, 0.21]), film, path=path)
     assert frames.tolist() == [2, 2, 0, 3, 2]
     assert is_first.tolist() == [False, True, True, True, True]
-    assert [len(one) for one in frames_on_screen(np.zeros(0), film)] == [0, 0]
+    assert [len(one) for one in frames_on_screen(np.zeros(0), film, path=path)] == [0, 0]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from vidence.errors import UsageError
 from vidence.media.video import Video
 from vidence.seeing.following import follow, open_detector, open_tracker
-from vidence.seeing.watching import FrameDetections, frames_at, watch, watch_part
+from vidence.seeing.watching import FrameDetections, frames_at, watch
 
 
 def one_box(number):
@@ -112,7 +112,7 @@ def test_a_detector_looks_as_often_where_times_are_uneven():
 
 def test_a_detector_sees_its_frames_and_observers_all(street, reads):
     finder, observer = Finding(), Looking()
-    watched = watch_part(street, range(12), detector=finder, observers=[observer], looks=(0, 5, 10))
+    watched = watch(street, range(12), detector=finder, observers=[observer], looks=(0, 5, 10))
     assert reads == [12]
     assert finder.batches == [3]
     assert sorted(observer.seen) == [(i, int(i in (0, 5, 10))) for i in range(12)]

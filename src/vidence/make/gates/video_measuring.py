@@ -40,7 +40,7 @@ from vidence.seeing.watching import (
     Observer,
     check_problems,
     frames_at,
-    watch_part,
+    watch,
 )
 
 VERSION: Final = 4
@@ -245,7 +245,7 @@ def _read(
 ) -> tuple[Detections | None, tuple[FrameProblem, ...]]:
     """Pass frames to all observers once; without a detector, at the smallest sufficient size."""
     if detector is not None:
-        watched = watch_part(video, wanted, detector=detector, observers=observers, looks=looks)
+        watched = watch(video, wanted, detector=detector, observers=observers, looks=looks)
         return watched.detections, watched.problems
     passed: set[int] = set()
 

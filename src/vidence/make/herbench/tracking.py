@@ -47,7 +47,7 @@ from vidence.seeing.same_person import TrackAppearance, looks_of, without_change
 from vidence.seeing.shooting import Shot, ShotDetector, find_shots
 from vidence.seeing.trackrank import pick_diverse, rank
 from vidence.seeing.tracks import DroppedTrack, Merge, Span, Track, TrackBasis, TrackedVideo
-from vidence.seeing.watching import Detector, LastResort, frames_at, watch_part
+from vidence.seeing.watching import Detector, LastResort, frames_at, watch
 from vidence.tables.table import several
 
 STAGE: Final = "tracks"
@@ -233,7 +233,7 @@ class _Watcher:
             inputs, cache = {"video": state.source.video.sha256, "looks": digest_of(looks)}, self.work.cache
             artifact = cache.find(stage, inputs, unit=state.video_id)
             if artifact is None:
-                seen = watch_part(Video(video.scan), looks, detector=checker)
+                seen = watch(Video(video.scan), looks, detector=checker)
                 damaged = {problem.frame_index for problem in seen.problems}
                 artifact = cache.put(
                     stage, inputs, tuple(sorted({*looks} - damaged - peopled(seen.detections)))

@@ -24,7 +24,7 @@ from vidence.errors import DataError, UsageError, cause
 from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing.boxes import clip
-from vidence.seeing.track_files import MOT_CLASSES, frames_on_screen, read_mot
+from vidence.seeing.track_files import MOT_CLASSES, frames_by_number, frames_on_screen, read_mot, scale_to
 from vidence.seeing.tracks import PERSON, Detections
 
 _PERSON_ID: Final = 1
@@ -128,7 +128,6 @@ def _read_table(path: Path, data: bytes, *, content_hash: str) -> BoxRows:
 _VERSION: Final = 1
 _UNKNOWN: Final = -1
 _NOWHERE: Final = -1
-_TOLERANCE_S: Final = 1.0  # beyond the last frame: what rounding a frame rate adds up to
 
 
 class Settings(Record):
@@ -180,7 +179,7 @@ class Boxes:
             DataError: the file has boxes in frames that the video does not have.
         """
         frames = self._frames(video)
-        boxes = self._rows.boxes_px * self._scale(video)
+        boxes = self._rows.boxes_px * scale_to(video, self._settings.size)
         width, height = video.probe.width_px, video.probe.height_px
         boxes, covers = clip(boxes, width_px=width, height_px=height)
         confidences = self._confidences()
@@ -200,26 +199,12 @@ class Boxes:
 
     def _frames(self, video: Video) -> NDArray[np.int64]:
         """Return the video frame of every row."""
-        rows, fps = self._rows, self._settings.fps
+        rows, path = self._rows, self._path
         if rows.times_s is not None:
-            times = rows.times_s
-        elif fps:
-            times = rows.frame_indices / fps
+            frames, is_first = frames_on_screen(rows.times_s, video, path=path)
         else:
-            last = int(rows.frame_indices.max(initial=-1))
-            if last >= video.n_frames:
-                raise DataError(
-                    f"{self._path} has boxes in {last + 1} frames, and {video.probe.path} has "
-                    f"{video.n_frames}; is it the right video? If it was made at another frame rate, say "
-                    f"which: boxes:{self._path}?fps=30"
-                )
-            return rows.frame_indices
-        if len(times) and times.max() > float(video.times_s[-1]) + _TOLERANCE_S:
-            raise DataError(
-                f"{self._path} has boxes at {times.max():.2f} s, and the last frame of {video.probe.path} is "
-                f"at {video.times_s[-1]:.2f} s; is it the right video, and the right frame rate?"
-            )
-        frames, is_first = frames_on_screen(times, video)
+            fps = self._settings.fps
+            frames, is_first = frames_by_number(rows.frame_indices, video, fps=fps, path=path)
         return np.where(is_first, frames, _NOWHERE)
 
     def _confidences(self) -> NDArray[np.float64]:
@@ -235,13 +220,6 @@ class Boxes:
                 f"-1 everywhere. For the margins of a classifier say boxes:{self._path}?scores=logistic"
             )
         return given
-
-    def _scale(self, video: Video) -> NDArray[np.float64]:
-        """Return the scale of box coordinates, shape (4,)."""
-        values = np.array([video.probe.width_px, video.probe.height_px], np.float64)
-        if self._settings.size:
-            return np.tile(values / np.array(self._settings.size.split("x"), np.float64), 2)
-        return np.ones(4)
 
 
 def _rank(frames: NDArray[np.int64]) -> NDArray[np.int64]:

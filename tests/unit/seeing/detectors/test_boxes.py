@@ -63,7 +63,7 @@ def test_boxes_of_another_size_are_scaled(tmp_path, video):
 def test_boxes_of_another_frame_rate_fall_on_the_frame_of_their_time(tmp_path, video):
     """At 20 frames per second every other frame of the file falls on a frame of the video at 10."""
     (tmp_path / "d.txt").write_text("".join(f"{f + 1},-1,{f},5,10,10,1\n" for f in range(40)))
-    with pytest.raises(DataError, match=r"boxes in 40 frames, and .* has 20.*fps=30"):
+    with pytest.raises(DataError, match=r"beyond the end .* frame 40, and it has 20.*fps=30"):
         found(f"boxes:{tmp_path}/d.txt", video)
     seen = found(f"boxes:{tmp_path}/d.txt?fps=20", video)
     assert seen.frame_indices.tolist() == list(range(20))
