@@ -26,10 +26,9 @@ def sample(name: str) -> tuple[Callable[[], AnnotationReader], Path]:
 
 @pytest.mark.parametrize("name", NAMES)
 class TestAnnotationFormat:
-    def test_it_says_what_it_is(self, name):
-        made = sample(name)[0]()
-        assert made.name == name
-        assert made.version >= 1
+    def test_nothing_at_a_path_is_an_error(self, name, tmp_path):
+        with pytest.raises(DataError):
+            sample(name)[0]().read(tmp_path / "absent.txt")
 
     def test_its_sample_gives_records_whose_labels_are_in_their_spaces(self, name):
         make, path = sample(name)

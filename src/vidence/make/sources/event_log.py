@@ -33,11 +33,9 @@ class EventLog:
 class EventLogReader(Protocol):
     """A reader of one event log format; one file in ``make/sources/logs/``.
 
-    `name` is its name in the catalog, `needs` the columns without which a file cannot be used.
+    `needs` are the columns without which a file cannot be used.
     """
 
-    name: str
-    version: int
     needs: tuple[str, ...]
 
     def read(self, path: Path) -> EventLog:

@@ -119,12 +119,9 @@ def _said(record: msgspec.Struct) -> dict[str, object]:
 class SceneSource(Protocol):
     """Makes scenes of something that is there already; one file in ``make/sources/scene_sources/``.
 
-    `name` is its name in the catalog. What a source does not know, it does not say: an absent fact is
-    unknown, and only what `Complete` covers is false.
+    What a source does not know, it does not say: an absent fact is unknown, and only what `Complete` covers
+    is false.
     """
-
-    name: str
-    version: int
 
     def models(self) -> Mapping[str, str]:
         """The models that it asks, by names of its own: their specs."""

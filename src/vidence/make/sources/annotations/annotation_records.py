@@ -149,9 +149,6 @@ class Annotations:
 class AnnotationReader(Protocol):
     """A reader of one annotation format; one file in ``make/sources/annotations/``."""
 
-    name: str
-    version: int
-
     def read(self, path: Path) -> Annotations:
         """Read the records at a path; files named by options are searched next to it.
 

@@ -62,9 +62,6 @@ class Coco:
     without a label. Of images with crowds it is not known how many people they show.
     """
 
-    name = "coco"
-    version = 1
-
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 

@@ -53,9 +53,6 @@ class CsvTable:
     question wait and are passed over. A column ``kind`` says what single rows show.
     """
 
-    name = "csv"
-    version = 1
-
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 

@@ -52,9 +52,6 @@ class EventClips:
     label. Whoever narrates is the one person that is shown, unless `people` says otherwise.
     """
 
-    name = "events"
-    version = 1
-
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 

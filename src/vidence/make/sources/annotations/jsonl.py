@@ -34,9 +34,6 @@ class JsonLines:
     A line ``{"space": "state", "labels": ["on", {"name": "off", "parent": "switch"}]}`` names a label space.
     """
 
-    name = "jsonl"
-    version = 1
-
     def read(self, path: Path) -> Annotations:
         """The records of a file.
 

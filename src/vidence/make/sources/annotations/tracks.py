@@ -43,9 +43,6 @@ class TrackClips:
     and the clip is left out.
     """
 
-    name = "tracks"
-    version = 1
-
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 

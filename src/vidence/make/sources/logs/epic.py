@@ -31,8 +31,6 @@ class EpicLog:
     becomes "put down".
     """
 
-    name = "epic"
-    version = 2
     needs: tuple[str, ...] = (
         "narration_id",
         "video_id",

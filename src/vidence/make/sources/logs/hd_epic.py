@@ -43,8 +43,6 @@ class HdEpicLog:
     Departs: HERBench does not say which of the columns it uses; ours are `main_actions` and `pairs`.
     """
 
-    name = "hd-epic"
-    version = 2
     needs: tuple[str, ...] = ("video_id", "narration", "start_timestamp", "end_timestamp", "main_actions")
 
     def __init__(self, settings: Settings) -> None:

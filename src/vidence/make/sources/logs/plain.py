@@ -19,8 +19,6 @@ class PlainLog:
     events count by their own words, so that "take cup" and "pick up cup" are two actions.
     """
 
-    name = "plain"
-    version = 1
     needs: tuple[str, ...] = ("video_id", "start", "end", "narration", "verb", "noun")
 
     def __init__(self, settings: Settings) -> None:

@@ -56,8 +56,6 @@ class _Events(AsksNobody):
     """
 
     settings: Settings
-    name: str = "events"
-    version: int = 2
 
     def read(self) -> Flow[SceneSet]:
         """The scenes of the log.

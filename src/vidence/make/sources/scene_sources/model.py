@@ -70,8 +70,6 @@ class _Proposals:
     """A model's facts, never complete: what it does not list may still exist."""
 
     settings: Settings
-    name: str = "model"
-    version: int = 1
     _pictures: dict[str, bytes] = field(default_factory=dict)
 
     def models(self) -> Mapping[str, str]:

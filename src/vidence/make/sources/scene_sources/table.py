@@ -73,8 +73,6 @@ class _Table(AsksNobody):
     """
 
     settings: Settings
-    name: str = "table"
-    version: int = 1
     problems: list[str] = field(default_factory=list)
 
     def read(self) -> Flow[SceneSet]:

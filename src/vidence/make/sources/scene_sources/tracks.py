@@ -111,8 +111,6 @@ class _Tracks(AsksNobody):
     """
 
     settings: Settings
-    name: str = "tracks"
-    version: int = 3
 
     def read(self) -> Flow[SceneSet]:
         """The scene of the file.
