@@ -100,6 +100,27 @@ def ranges_around(
     return right, (*reversed(below), *above)
 
 
+def no_ranges(subject: str, low: int, high: int, *, widest: float, too_wide: str) -> NoCandidate | None:
+    """Why a count from `low` to `high` gives no question; None if it does.
+
+    Args:
+        subject: what would be asked about.
+        low: the fewest that there may be.
+        high: the most.
+        widest: the largest `high` over `low` that can be asked for.
+        too_wide: the reason where it is larger.
+    """
+    if low < LEAST_EVIDENCE:
+        reason, detail = "too-few-counted", f"{low}, at least {LEAST_EVIDENCE}"
+    elif high > widest * low:
+        reason, detail = too_wide, f"{low} to {high}"
+    elif not has_room(low, high):
+        reason, detail = "no-room-below", f"{low} to {high}: four smaller ranges do not fit below"
+    else:
+        return None
+    return NoCandidate(subject=subject, reason=reason, detail=detail)
+
+
 def _slack(high: int) -> int:
     return max(1, round(_SLACK * high))
 
@@ -253,15 +274,8 @@ def candidate_of(
     """
     structure, low, high = structure_of(count), count.n_low, count.n_high
     subject = f"{structure}, {subject_of(count)}"
-    if low < LEAST_EVIDENCE:
-        return NoCandidate(
-            subject=subject, reason="too-few-counted", detail=f"{low}, at least {LEAST_EVIDENCE}"
-        )
-    if high > widest * low:
-        return NoCandidate(subject=subject, reason="range-too-wide", detail=f"{low} to {high}")
-    if not has_room(low, high):
-        detail = f"{low} to {high}: four smaller ranges do not fit below"
-        return NoCandidate(subject=subject, reason="no-room-below", detail=detail)
+    if none := no_ranges(subject, low, high, widest=widest, too_wide="range-too-wide"):
+        return none
     arounds = tuple(
         timeline.around(frame, note="a person was counted here")
         for frame in count.frames

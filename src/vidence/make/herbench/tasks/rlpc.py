@@ -9,7 +9,6 @@ import numpy as np
 from msgspec import Meta
 
 from vidence.make.herbench.tasks.candidates import (
-    LEAST_EVIDENCE,
     BalancedDraw,
     Candidate,
     Candidates,
@@ -24,8 +23,8 @@ from vidence.make.herbench.tasks.counts import (
     WHOLE_FRAME,
     by_structure,
     candidate_of,
-    has_room,
     in_window,
+    no_ranges,
     ranges_around,
     structure_of,
     subject_of,
@@ -224,19 +223,10 @@ class Rlpc(ComputedTask):
     ) -> Candidates:
         ranks = BalancedDraw(N_RANGES, rng=rng)
         for count in counts:
-            subject, n = f"{structure}, {count.subject}", len(count.people)
-            if n < LEAST_EVIDENCE:
-                detail = f"{n}, at least {LEAST_EVIDENCE}"
-                yield NoCandidate(subject=subject, reason="too-few-counted", detail=detail)
-                continue
-            low, high = n, n + count.n_unclear
-            if high > self._settings.widest * low:
-                detail = f"{count.n_unclear} unclear beside {n}"
-                yield NoCandidate(subject=subject, reason="count-not-clear", detail=detail)
-                continue
-            if not has_room(low, high):
-                detail = f"{low} to {high}: four smaller ranges do not fit below"
-                yield NoCandidate(subject=subject, reason="no-room-below", detail=detail)
+            low, subject = len(count.people), f"{structure}, {count.subject}"
+            high, widest = low + count.n_unclear, self._settings.widest
+            if none := no_ranges(subject, low, high, widest=widest, too_wide="count-not-clear"):
+                yield none
                 continue
             rank = ranks.next()
             right, wrong = ranges_around(low, high, rank=rank, rng=rng)
