@@ -8,7 +8,8 @@ import shlex
 import shutil
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -67,6 +68,15 @@ def requirements(*extras: str) -> tuple[str, ...]:
             match["requirement"].strip() for extra in extras for match in matches if match["extra"] == extra
         )
     )
+
+
+def versions(names: Iterable[str]) -> dict[str, str]:
+    """Return the versions of those of some packages that are installed."""
+    installed: dict[str, str] = {}
+    for name in names:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            installed[name] = importlib.metadata.version(name)
+    return installed
 
 
 def is_importable(module: str) -> bool:

@@ -1,13 +1,11 @@
 """A run as one record, readable from TOML."""
 
 import functools
-import importlib.metadata
 import math
 import platform
 import subprocess
 import sys
 from collections.abc import Container, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, TypedDict, cast, get_origin, get_type_hints
@@ -23,7 +21,7 @@ from vidence.contracts import View
 from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import PLAN_NAME, RUN_FILE
 from vidence.errors import StoreError, UnknownNameError, UsageError, cause
-from vidence.installation import __version__, toml_of
+from vidence.installation import __version__, toml_of, versions
 from vidence.media.bounded import text_bounded
 from vidence.media.encode import MOST_QUALITY
 from vidence.media.whole import PRIVATE, whole_file
@@ -715,14 +713,11 @@ def git_revision() -> str:
 @functools.cache
 def machine_facts() -> dict[str, object]:
     """Return versions, revision, platform and the libraries that can affect results, for `Facts`."""
-    versions: dict[str, str] = {}
-    for name in ("av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "aiohttp"):
-        with suppress(importlib.metadata.PackageNotFoundError):
-            versions[name] = importlib.metadata.version(name)
+    names = ("av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "aiohttp")
     return {
         "vidence": __version__,
         "git_revision": git_revision(),
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "libraries": versions,
+        "libraries": versions(names),
     }

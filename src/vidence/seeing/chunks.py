@@ -12,7 +12,7 @@ from vidence.media.pixels import resize
 from vidence.media.scan import Scan
 from vidence.media.video import FrameProblem, Video
 from vidence.seeing.describers.describing import Describer, Portraits
-from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, ShotScores, stretches
+from vidence.seeing.shooting import FoundShots, ShotDetector, ShotObserver, stretches
 from vidence.seeing.tracks import Detections
 from vidence.seeing.watching import (
     Detector,
@@ -230,15 +230,11 @@ class ChunkWork:
 
 @dataclass(frozen=True, kw_only=True)
 class SeenVideo:
-    """The results for a whole video: boxes, vectors and shots, as far as requested.
-
-    `scores` are what the shot detector measured, where it says.
-    """
+    """The results for a whole video: boxes, vectors and shots, as far as requested."""
 
     watched: Watched
     vectors: NDArray[np.float32] | None = None
-    shots: tuple[Shot, ...] | None = None
-    scores: ShotScores | None = None
+    cut: FoundShots | None = None
 
 
 class Watch:
@@ -324,12 +320,10 @@ class Watch:
         problems = tuple(problem for seen in results for problem in seen.problems)
         n_read = len(self.looks) if observer is None else video.n_frames
         check_problems(video, problems, n_read=n_read)
-        cut = None if observer is None else observer.found(video.times_s)
         return SeenVideo(
             watched=Watched(detections=_joined([seen.detections for seen in results]), problems=problems),
             vectors=_vectors(results) if self.eyes.describer is not None else None,
-            shots=None if cut is None else cut.shots,
-            scores=None if cut is None else cut.scores,
+            cut=None if observer is None else observer.found(video.times_s),
         )
 
     def clear(self) -> None:

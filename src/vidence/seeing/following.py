@@ -16,7 +16,7 @@ from vidence.seeing.chunks import ChunkStore, ChunkWork, Eyes, Watch
 from vidence.seeing.describers.describing import Describer
 from vidence.seeing.limbs import out_of_scale, without_parts
 from vidence.seeing.same_person import SamePersonRules, TrackAppearance, looks_of
-from vidence.seeing.shooting import ShotDetector, find_shots
+from vidence.seeing.shooting import ShotDetector, find_scored_shots
 from vidence.seeing.tracks import Detections, DroppedTrack, Span, Track, TrackedVideo
 from vidence.seeing.watching import Detector, Finder
 
@@ -224,11 +224,11 @@ def follow(
     watch = watching(video, eyes, rate=rate, store=store, on_frames=work.on_frames)
     work.prepare(watch)
     seen = watch.finish(cutter)
-    shots = seen.shots
-    if cutter is not None and shots is None:
-        shots = find_shots(video, cutter)
+    cut = seen.cut
+    if cutter is not None and cut is None:
+        cut = find_scored_shots(video, cutter)
     watched, looked = seen.watched, watch.looks
-    tracked = untracked(video, watched.detections, shots=[shot.frames for shot in shots or ()])
+    tracked = untracked(video, watched.detections, shots=[shot.frames for shot in (cut.shots if cut else ())])
     tracks = track_shots(
         tracked,
         watched.detections,
@@ -237,10 +237,8 @@ def follow(
         vectors=seen.vectors,
         finds_parts=detector.finds_parts,
     )
-    looks: dict[str, TrackAppearance] = {}
-    if seen.vectors is not None:
-        size_px, most = (tracked.width_px, tracked.height_px), SamePersonRules().most_covered
-        looks = looks_of(tracks.tracks, watched.detections, seen.vectors, size_px=size_px, most_covered=most)
+    size_px, most = (tracked.width_px, tracked.height_px), SamePersonRules().most_covered
+    looks = looks_of(tracks.tracks, watched.detections, seen.vectors, size_px=size_px, most_covered=most)
     return Followed(
         tracked=replace(tracked, tracks=tracks.tracks),
         frame_indices=looked,

@@ -174,8 +174,7 @@ class GivenTracks:
 
     def _wanted(self, rows: MotRows) -> NDArray[np.bool_]:
         """Boxes of people to be considered."""
-        wanted: NDArray[np.bool_] = (rows.marks != 0) & (rows.ids != _NO_ID)
-        return wanted & (rows.class_ids == _PERSON_ID) if rows.has_classes else wanted
+        return np.asarray(rows.counts & (rows.ids != _NO_ID))
 
     def _is_person(self, rows: MotRows) -> NDArray[np.bool_]:
         known = rows.ids != _NO_ID

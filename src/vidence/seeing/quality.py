@@ -18,7 +18,6 @@ from vidence.weights.checkpoints import library
 if TYPE_CHECKING:
     from types import ModuleType
 
-_PEDESTRIAN: Final = 1
 # Classes of MOT16 that look like people: who finds them is neither right nor wrong.
 _DISTRACTORS: Final = (2, 7, 8, 12)
 _SAME: Final = 0.5
@@ -77,7 +76,7 @@ def measure(truth: MotRows, result: MotRows) -> Quality:
     as in the library ``trackers``; Milan et al. 2016 (MOT16), section 4 (what is taken out).
     """
     library = _library()
-    check_once(truth.part(_counts(truth)), what="the ground truth")
+    check_once(truth.part(truth.counts), what="the ground truth")
     check_once(result, what="the result")
     frames = sorted({*truth.frame_indices.tolist(), *result.frame_indices.tolist()})
     true_ids, ids, overlaps = [], [], []
@@ -86,7 +85,7 @@ def measure(truth: MotRows, result: MotRows) -> Quality:
         rows = result.part(result.frame_indices == frame)
         if truth.has_classes:
             rows = rows.part(~_on_distractor(there, rows))
-        there = there.part(_counts(there))
+        there = there.part(there.counts)
         true_ids.append(there.ids)
         ids.append(rows.ids)
         overlaps.append(iou(there.boxes_px[:, None], rows.boxes_px[None]))
@@ -106,12 +105,6 @@ def measure(truth: MotRows, result: MotRows) -> Quality:
         "library": f"trackers {importlib.metadata.version('trackers')}",
     }
     return msgspec.convert(values, Quality)
-
-
-def _counts(truth: MotRows) -> NDArray[np.bool_]:
-    """Which true boxes count."""
-    counts: NDArray[np.bool_] = truth.marks != 0
-    return counts & (truth.class_ids == _PEDESTRIAN) if truth.has_classes else counts
 
 
 def _on_distractor(there: MotRows, rows: MotRows) -> NDArray[np.bool_]:

@@ -81,7 +81,7 @@ class TrackAppearance:
 def looks_of(
     tracks: Sequence[Track],
     detections: Detections,
-    vectors: NDArray[np.float32],
+    vectors: NDArray[np.float32] | None,
     *,
     size_px: tuple[int, int],
     most_covered: float,
@@ -99,7 +99,9 @@ def looks_of(
 
     Shapes: `vectors` (n, n_dims), one for each detection, of length 1, or zeros where it is not known.
     """
-    looks = {}
+    looks: dict[str, TrackAppearance] = {}
+    if vectors is None:
+        return looks
     for track, around in at_the_same_time(tracks, tracks):
         rows = _rows(track, detections)
         inside = (track.boxes_px[:, :2] > _EDGE_PX) & (track.boxes_px[:, 2:] < np.array(size_px) - _EDGE_PX)

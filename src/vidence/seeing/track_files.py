@@ -31,6 +31,7 @@ MOT_CLASSES: Final = {
     12: "reflection",
     13: "crowd",
 }
+_PEDESTRIAN: Final = 1
 _TRUTH_COLUMNS: Final = 9
 _LEAST_COLUMNS, _MOST_COLUMNS = 6, 10
 _UNKNOWN: Final = -1
@@ -58,6 +59,12 @@ class MotRows(Rows):
     def has_classes(self) -> bool:
         """Whether it is ground truth with classes, as since MOT16."""
         return bool(np.any(self.class_ids != _UNKNOWN))
+
+    @property
+    def counts(self) -> NDArray[np.bool_]:
+        """Which boxes count: those marked so, of ground truth with classes those of pedestrians."""
+        counts: NDArray[np.bool_] = self.marks != 0
+        return counts & (self.class_ids == _PEDESTRIAN) if self.has_classes else counts
 
 
 def read_mot(path: Path) -> MotRows:

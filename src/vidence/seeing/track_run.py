@@ -3,7 +3,6 @@
 A run takes what ``vidence videos track`` takes, and gives the tracks and one record of what was done.
 """
 
-import importlib.metadata
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 
 from vidence.catalog import create
 from vidence.errors import DataError, cause
+from vidence.installation import versions
 from vidence.media.video import Video
 from vidence.media.whole import write_whole
 from vidence.records import Record
@@ -177,7 +177,7 @@ def _record_on(video: Video) -> partial[TrackRecord]:
         width_px=video.probe.width_px,
         height_px=video.probe.height_px,
         fps=round(video.probe.counted.fps, 4),
-        versions=package_versions(),
+        versions=versions(_PACKAGES),
     )
 
 
@@ -215,14 +215,3 @@ def _record(
         caution=by.caution if isinstance(by, LastResort) else "",
         quality=quality,
     )
-
-
-def package_versions() -> dict[str, str]:
-    """The versions of the packages that may have taken part in tracking."""
-    versions: dict[str, str] = {}
-    for name in _PACKAGES:
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return versions

@@ -96,7 +96,7 @@ def test_a_video_in_chunks_is_seen_as_in_one(film, monkeypatch, rate):
         one, other = (getattr(seen.watched.detections, name) for seen in (whole, parts))
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(whole.vectors, parts.vectors)
-    assert whole.shots == parts.shots == find_shots(film, cutter)
+    assert whole.cut.shots == parts.cut.shots == find_shots(film, cutter)
     assert sum(heard) == watch.n_frames == film.n_frames
 
 
@@ -120,7 +120,7 @@ def test_a_chunk_that_is_kept_is_not_watched_again(film, monkeypatch):
     assert again.pass_kept() == seen[-1].end_frame
     finished = again.finish(cutter)
     assert seen == list(again.chunks)
-    assert finished.shots == find_shots(film, cutter)
+    assert finished.cut.shots == find_shots(film, cutter)
     again.clear()
     assert store.kept == {}
 

@@ -523,8 +523,6 @@ def take_tracks(
 
 def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[str, TrackAppearance]:
     """What tracks look like; nothing if no boxes were described."""
-    if seen.vectors is None:
-        return {}
     return looks_of(
         video.tracks,
         seen.detections,

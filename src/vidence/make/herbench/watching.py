@@ -129,8 +129,8 @@ class VideoWatch:
                 rate=self._rate,
             )
             boxes = cache.put(self._box_stage, inputs, result, unit=unit)
-            if seen.shots is not None:
-                shots = self._keep(FoundShots(shots=seen.shots, scores=seen.scores))
+            if seen.cut is not None:
+                shots = self._keep(seen.cut)
             watch.clear()
         if wanted.shots is not None and shots is None:
             was_cached = False

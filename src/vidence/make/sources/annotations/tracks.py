@@ -21,7 +21,6 @@ from vidence.seeing.track_files import MotRows, read_mot
 from vidence.seeing.tracks import TrackBasis
 
 _COUNT: Final = "count"
-_PERSON_ID: Final = 1
 _MOST_PEOPLE: Final = 40
 _LEAST_CLEAR: Final = 0.1
 
@@ -54,8 +53,7 @@ class TrackClips:
         """
         wanted = self._settings
         rows = read_mot(path)
-        is_person = rows.class_ids == _PERSON_ID if rows.has_classes else np.ones(len(rows.ids), bool)
-        rows = rows.part(is_person & (rows.ids >= 0) & (rows.marks != 0))
+        rows = rows.part(rows.counts & (rows.ids >= 0))
         if not len(rows.ids):
             raise DataError(f"{path} has no person with an identity; expected MOTChallenge tracks")
         n_frames = int(rows.frame_indices[-1]) + 1

@@ -44,7 +44,6 @@ from vidence.seeing.tracks import PERSON
 _SIDES: Final = ("left", "right", "top", "bottom", "inside")
 ALREADY, STILL = "there already", "still there"
 """Instead of a side: in the picture from the first frame on, and to the last."""
-_PERSON_CLASS: Final = 1
 _CLEAR: Final = 3.0
 "A track more than this many times `edge` from every border begins or ends inside the picture."
 _APART: Final = 0.25
@@ -241,7 +240,7 @@ def _people(path: Path) -> tuple[list[_Person], int]:
         raise DataError(f"{path} has no identities; expected tracks, as frame,id,left,top,width,height,...")
     last_frame = int(rows.frame_indices.max())
     if rows.has_classes:
-        rows = rows.part((rows.class_ids == _PERSON_CLASS) & (rows.marks != 0))
+        rows = rows.part(rows.counts)
     people = []
     for number in np.unique(rows.ids[rows.ids >= 0]):
         own = rows.part(rows.ids == number)
