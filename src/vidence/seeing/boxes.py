@@ -3,13 +3,13 @@
 Boxes are left, top, right, bottom in pixels.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import UsageError
-from vidence.records import Record
 from vidence.weights.checkpoints import library
 
 Boxes = NDArray[np.float64]
@@ -98,62 +98,30 @@ Edge: TypeAlias = Literal["top", "bottom", "left", "right"]
 EDGES: Final[tuple[Edge, ...]] = ("top", "bottom", "left", "right")
 
 
-class Bands(Record):
-    """The depth of each edge band, as a share of the frame's height or width.
-
-    Source: HERBench, section 7.3 (y < 0.3 H, y > 0.85 H, x < 0.15 W, x > 0.85 W).
-    Departs: no. The wide band at the top is as printed.
-    """
-
-    top: float = 0.3
-    bottom: float = 0.15
-    left: float = 0.15
-    right: float = 0.15
-
-    def __post_init__(self) -> None:
-        if not all(0 <= band <= 1 for band in (self.top, self.bottom, self.left, self.right)):
-            raise UsageError(
-                f"edge bands {self.top}, {self.bottom}, {self.left}, {self.right}: "
-                "expected shares from 0 to 1"
-            )
+BANDS: Final[Mapping[Edge, float]] = {"top": 0.3, "bottom": 0.15, "left": 0.15, "right": 0.15}
+"""The depth of each edge band, as a share of the frame's height or width (HERBench, section 7.3: y < 0.3 H,
+y > 0.85 H, x < 0.15 W, x > 0.85 W; the wide band at the top is as printed)."""
 
 
-class Region(Record):
-    """A named rectangle, in pixels."""
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """A named rectangle: left, top, right, bottom in pixels; shape (4,)."""
 
     name: str
-    left_px: float
-    top_px: float
-    right_px: float
-    bottom_px: float
-
-    def __post_init__(self) -> None:
-        if not (self.left_px < self.right_px and self.top_px < self.bottom_px):
-            raise UsageError(
-                f"the region {self.name!r} goes from {self.left_px}, {self.top_px} to {self.right_px}, "
-                f"{self.bottom_px}; expected left < right and top < bottom"
-            )
-
-    @property
-    def box_px(self) -> NDArray[np.float64]:
-        """Left, top, right, bottom; shape (4,)."""
-        return np.array([self.left_px, self.top_px, self.right_px, self.bottom_px], np.float64)
+    box_px: NDArray[np.float64]
 
 
-def edges_at(
-    centre_px: NDArray[np.float64], *, width_px: int, height_px: int, bands: Bands | None = None
-) -> tuple[Edge, ...]:
+def edges_at(centre_px: NDArray[np.float64], *, width_px: int, height_px: int) -> tuple[Edge, ...]:
     """Return the edge bands that contain a point: none, one, or two in a corner. Shapes: (2,).
 
     Source: HERBench, section 7.3 (entry/exit edge labeling).
     """
-    bands = bands or Bands()
     x, y = (centre_px / (width_px, height_px)).tolist()
     within = {
-        "top": y < bands.top,
-        "bottom": y > 1 - bands.bottom,
-        "left": x < bands.left,
-        "right": x > 1 - bands.right,
+        "top": y < BANDS["top"],
+        "bottom": y > 1 - BANDS["bottom"],
+        "left": x < BANDS["left"],
+        "right": x > 1 - BANDS["right"],
     }
     return tuple(edge for edge in EDGES if within[edge])
 
@@ -163,8 +131,8 @@ def named_regions(width_px: int, height_px: int) -> dict[str, Region]:
 
     >>> sorted(named_regions(640, 360))[:4]
     ['bottom-half', 'bottom-left', 'bottom-right', 'bottom-third']
-    >>> named_regions(640, 360)["top-right"]
-    Region(name='top-right', left_px=320.0, top_px=0.0, right_px=640.0, bottom_px=180.0)
+    >>> named_regions(640, 360)["top-right"].box_px.tolist()
+    [320.0, 0.0, 640.0, 180.0]
     """
     shares = {
         "left-half": (0, 0, 1 / 2, 1),
@@ -182,13 +150,5 @@ def named_regions(width_px: int, height_px: int) -> dict[str, Region]:
         "middle-third": (0, 1 / 3, 1, 2 / 3),
         "bottom-third": (0, 2 / 3, 1, 1),
     }
-    return {
-        name: Region(
-            name=name,
-            left_px=float(left * width_px),
-            top_px=float(top * height_px),
-            right_px=float(right * width_px),
-            bottom_px=float(bottom * height_px),
-        )
-        for name, (left, top, right, bottom) in shares.items()
-    }
+    size_px = np.array([width_px, height_px] * 2, np.float64)
+    return {name: Region(name=name, box_px=np.array(share) * size_px) for name, share in shares.items()}

@@ -15,7 +15,7 @@ from vidence.media.video import FrameProblem, Video
 from vidence.records import by_key
 from vidence.report.questions import ContactSheet, compose
 from vidence.seeing.appearance import crop_rows, cut_out
-from vidence.seeing.boxes import Bands
+from vidence.seeing.boxes import BANDS
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.seeing.watching import in_size
@@ -127,17 +127,17 @@ def ways(tracked: TrackedVideo, chosen: Sequence[str], *, width: int = 640) -> s
     """Trajectories of the chosen tracks as SVG: a ring at the start, a dot at the end."""
     height = max(1, round(width * tracked.height_px / tracked.width_px))
     factor = width / tracked.width_px
-    known, bands = colours(chosen), Bands()
+    known = colours(chosen)
     body = [
         f'<rect x="0" y="0" width="{width}" height="{height}" fill="none" stroke="{_OTHERS}"/>',
         *(
             f'<line x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}" stroke="{_OTHERS}" '
             'stroke-dasharray="4 4"/>'
             for x1, x2, y1, y2 in (
-                (0, width, bands.top * height, bands.top * height),
-                (0, width, (1 - bands.bottom) * height, (1 - bands.bottom) * height),
-                (bands.left * width, bands.left * width, 0, height),
-                ((1 - bands.right) * width, (1 - bands.right) * width, 0, height),
+                (0, width, BANDS["top"] * height, BANDS["top"] * height),
+                (0, width, (1 - BANDS["bottom"]) * height, (1 - BANDS["bottom"]) * height),
+                (BANDS["left"] * width, BANDS["left"] * width, 0, height),
+                ((1 - BANDS["right"]) * width, (1 - BANDS["right"]) * width, 0, height),
             )
         ),
         *(_way(tracked.track(name), known[name], factor) for name in chosen),

@@ -16,7 +16,7 @@ from vidence.make.herbench.tasks.counts import facts_of
 from vidence.make.review.people.checks import check_of_video
 from vidence.make.review.people.counting import agreed_counts, settle
 from vidence.make.review.people.rows import WHOLE, CountRow
-from vidence.seeing.boxes import EDGES, Bands, named_regions
+from vidence.seeing.boxes import BANDS, EDGES, named_regions
 from vidence.studio.bridge.board_sets import counted_by_tracks
 from vidence.studio.pages.answers import whole_number
 from vidence.studio.pages.board_tracks import tracks_now
@@ -97,13 +97,12 @@ def rectangles(place: str, width_px: int, height_px: int) -> list[tuple[float, f
             return []
         left, top, right, bottom = region.box_px.tolist()
         return [(left, top, right - left, bottom - top)]
-    bands = Bands()
     high, wide = float(height_px), float(width_px)
     shapes = {
-        "top": (0.0, 0.0, wide, bands.top * high),
-        "bottom": (0.0, (1 - bands.bottom) * high, wide, bands.bottom * high),
-        "left": (0.0, 0.0, bands.left * wide, high),
-        "right": ((1 - bands.right) * wide, 0.0, bands.right * wide, high),
+        "top": (0.0, 0.0, wide, BANDS["top"] * high),
+        "bottom": (0.0, (1 - BANDS["bottom"]) * high, wide, BANDS["bottom"] * high),
+        "left": (0.0, 0.0, BANDS["left"] * wide, high),
+        "right": ((1 - BANDS["right"]) * wide, 0.0, BANDS["right"] * wide, high),
     }
     return [shapes[edge] for edge in name.split("-") if edge in shapes]
 
